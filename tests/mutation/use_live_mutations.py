@@ -27,6 +27,6 @@ USE_LIVE = [
     Mutation("verify: the parts of a set leave out the rest of the division",
              "src/store/read/scrub.cpp", " + std::min(part - 1, rest)", "", (SCRUB,)),
     Mutation("verify: a part reports stripes of the others as lost", "src/store/read/survey.cpp",
-             "  give_up({reachable, wanted.end() - reachable});",
-             "  give_up({reachable, files.geometry().stripe_count - reachable});", (SCRUB,)),
+             "{reachable, wanted.end() - reachable}",
+             "{reachable, files.geometry().stripe_count - reachable}", (SCRUB,)),
 ]

@@ -87,6 +87,51 @@ Status look_at_stripe(StripeWindow& run, const StripeCoder& coder, Compared comp
   return Done{};
 }
 
+// Stripes that no file reaches.
+void add_unread(Survey& survey, const OpenSet& files, const StripeRun& run) {
+  survey.bad.add_run(run);
+  survey.bad_data.add_run(run);
+  survey.lost.add_run(run);
+  if (run.stripe_count != 0) survey.kinds.emplace(survey.copies.size(), std::uint8_t{0});
+  for (CopyState& copy : survey.copies) {
+    copy.bad_blocks += run.stripe_count;
+  }
+  for (ShardIndex i = 0; i < first_file_shard(files.header()); ++i)
+    survey.bad_originals[i].add_run(run);
+  if (!survey.copies.empty()) survey.damage.stripes.add_run(run);
+  for (std::size_t index = 0; index < files.shard_count(); ++index) {
+    if (files.copies_of(index).empty()) continue;
+    survey.damage.shards[static_cast<ShardIndex>(index)].add_run(run);
+  }
+}
+
+Status add_states(Survey& survey, const ShardHeader& header, const StripeWindow& slots,
+                  const StripeRun& run, const std::vector<StripeState>& states) {
+  for (std::size_t j = 0; j < run.stripe_count; ++j) {
+    if (states[j].error) return *states[j].error;
+    if (states[j].verdict != Verdict::good) {
+      survey.bad.add(run.first_stripe + j);
+      add_damage(survey.damage, slots, j, run.first_stripe + j);
+    }
+    add_kind(survey, slots, j);
+    add_bad_data(survey, slots, header, j, run.first_stripe + j);
+    if (states[j].verdict == Verdict::lost) survey.lost.add(run.first_stripe + j);
+    if (states[j].is_contradicting) {
+      survey.contradicting.add(run.first_stripe + j);
+      survey.damage.contradicting.add(run.first_stripe + j);
+    }
+  }
+  std::size_t copy = 0;
+  for (std::size_t slot = 0; slot < slots.slots().size(); ++slot) {
+    if (slots.slots()[slot].copy == nullptr) continue;
+    for (std::size_t j = 0; j < run.stripe_count; ++j) {
+      survey.copies[copy].bad_blocks += slots.is_good(slot, j) ? 0 : 1;
+    }
+    ++copy;
+  }
+  return Done{};
+}
+
 Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compared compared,
                            ThreadPool* helpers, const OnProgress& on_progress, const Scrub& scrub) {
   Survey survey;
@@ -98,25 +143,9 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
   StripeWindow slots(files, helpers, false);
   CopyHashes hashes(files);
   std::vector<StripeState> states;
-  const auto give_up = [&](const StripeRun& run) {
-    survey.bad.add_run(run);
-    survey.bad_data.add_run(run);
-    survey.lost.add_run(run);
-    if (run.stripe_count != 0) survey.kinds.emplace(survey.copies.size(), std::uint8_t{0});
-    for (CopyState& copy : survey.copies) {
-      copy.bad_blocks += run.stripe_count;
-    }
-    for (ShardIndex i = 0; i < first_file_shard(files.header()); ++i)
-      survey.bad_originals[i].add_run(run);
-    if (!survey.copies.empty()) survey.damage.stripes.add_run(run);
-    for (std::size_t index = 0; index < files.shard_count(); ++index) {
-      if (files.copies_of(index).empty()) continue;
-      survey.damage.shards[static_cast<ShardIndex>(index)].add_run(run);
-    }
-  };
   for (std::uint64_t stripe = wanted.first_stripe; stripe < reachable;) {
     const std::uint64_t next = std::min(files.next_stripe(stripe), reachable);
-    give_up({stripe, next - stripe});
+    add_unread(survey, files, {stripe, next - stripe});
     stripe = next;
     if (stripe == reachable) break;
     const StripeRun run = slots.next_run(stripe, reachable);
@@ -131,28 +160,7 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
           guarded([&] { return look_at_stripe(slots, coder, compared, j, states[j]); });
       if (!looked) states[j].error = looked.error();
     });
-    for (std::size_t j = 0; j < run.stripe_count; ++j) {
-      if (states[j].error) return *states[j].error;
-      if (states[j].verdict != Verdict::good) {
-        survey.bad.add(stripe + j);
-        add_damage(survey.damage, slots, j, stripe + j);
-      }
-      add_kind(survey, slots, j);
-      add_bad_data(survey, slots, files.header(), j, stripe + j);
-      if (states[j].verdict == Verdict::lost) survey.lost.add(stripe + j);
-      if (states[j].is_contradicting) {
-        survey.contradicting.add(stripe + j);
-        survey.damage.contradicting.add(stripe + j);
-      }
-    }
-    std::size_t copy = 0;
-    for (std::size_t slot = 0; slot < slots.slots().size(); ++slot) {
-      if (slots.slots()[slot].copy == nullptr) continue;
-      for (std::size_t j = 0; j < run.stripe_count; ++j) {
-        survey.copies[copy].bad_blocks += slots.is_good(slot, j) ? 0 : 1;
-      }
-      ++copy;
-    }
+    CALPE_CHECK(add_states(survey, files.header(), slots, run, states));
     stripe = run.end();
     if (on_progress) {
       const std::uint64_t before = content_before(files.header(), wanted.first_stripe);
@@ -160,7 +168,7 @@ Result<Survey> survey_once(const OpenSet& files, const StripeCoder& coder, Compa
                   content_before(files.header(), wanted.end()) - before);
     }
   }
-  give_up({reachable, wanted.end() - reachable});
+  add_unread(survey, files, {reachable, wanted.end() - reachable});
   CALPE_TRY(const std::vector<RootState> roots, hashes.finish());
   for (std::size_t i = 0; i < survey.copies.size(); ++i) {
     survey.copies[i].root = roots[i];
