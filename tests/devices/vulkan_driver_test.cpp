@@ -166,6 +166,21 @@ TEST_F(VulkanDriverTest, wrong_use_is_an_error) {
   driver_->release(memory);
 }
 
+// The caller may free its memory after a failed wait, so a later one must not write there.
+TEST_F(VulkanDriverTest, results_are_forgotten_after_a_failed_wait) {
+  const Bytes ones(std::size_t{16} << 20U, std::byte{1});
+  Bytes result(ones.size());
+  const auto memory = *driver_->allocate(ones.size());
+  const auto queue = *driver_->open_queue({});
+  ASSERT_TRUE(queue->copy_in(memory, ones.data(), ones.size()));
+  ASSERT_TRUE(queue->copy_out(result.data(), memory, result.size()));
+  const auto event = *queue->mark();
+  const Status in_time = event->wait(std::chrono::milliseconds(0));  // fails, as a rule
+  ASSERT_TRUE(event->wait(long_enough));
+  EXPECT_EQ(result.back(), in_time ? std::byte{1} : std::byte{0});
+  driver_->release(memory);
+}
+
 // What is recorded and not submitted ends with the queue.
 TEST_F(VulkanDriverTest, a_queue_may_end_with_recorded_work) {
   const auto memory = *driver_->allocate(100);

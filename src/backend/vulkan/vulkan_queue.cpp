@@ -74,6 +74,7 @@ CommandStream::~CommandStream() {
     keep_for_good(context_);  // the device still uses what belongs to the stream
     return;
   }
+  forget_results(submitted_);
   finish_until(submitted_);
   if (is_open_) {
     drop_staging(open_);
@@ -278,14 +279,24 @@ Status CommandStream::wait(std::uint64_t number, std::chrono::milliseconds limit
   info.pValues = &number;
   const VkResult result =
       api().vkWaitSemaphores(device(), &info, static_cast<std::uint64_t>(time.count()));
-  if (result == VK_TIMEOUT) {
-    return make_error(ErrorCode::device_failed, context_->found().name, " hangs: no progress in ",
-                      limit.count(), " ms");
-  }
-  CALPE_CHECK(check(result, "vkWaitSemaphores"));
   const std::lock_guard lock(mutex_);
-  finish_until(number);
-  return Done{};
+  if (result == VK_SUCCESS) {
+    finish_until(number);
+    return Done{};
+  }
+  forget_results(number);
+  if (result != VK_TIMEOUT) return check(result, "vkWaitSemaphores");
+  return make_error(ErrorCode::device_failed, context_->found().name, " hangs: no progress in ",
+                    limit.count(), " ms");
+}
+
+// The caller may free its memory once a wait has failed, so a later wait must not write there.
+void CommandStream::forget_results(std::uint64_t number) {
+  for (Submission& submission : under_way_) {
+    if (submission.number > number) return;
+    for (Staging& staging : submission.staging)
+      staging.to = nullptr;
+  }
 }
 
 void CommandStream::finish_until(std::uint64_t number) {

@@ -61,6 +61,7 @@ class CommandStream {
   Result<VulkanContext::Part> stage(std::size_t bytes, const std::byte* from, std::byte* to);
   void drop_staging(Submission& submission);
   void finish_until(std::uint64_t number);
+  void forget_results(std::uint64_t number);
   void add_seconds(const Submission& submission);
 
   ContextRef context_;
