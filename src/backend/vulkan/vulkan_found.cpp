@@ -75,7 +75,7 @@ void find_family(const Api& api, FoundDevice& found) {
     is_alone = !has_graphics;
     found.family = i;
     found.queues = std::min(family.queueCount, queues_max);
-    found.has_timestamps = family.timestampValidBits == 64;
+    found.timestamp_bits = family.timestampValidBits;
   }
   if (found.queues == 0) found.missing = "has no queue that computes";
 }

@@ -22,7 +22,7 @@ struct FoundDevice {
   bool imports_host_memory = false;  // VK_EXT_external_memory_host
   std::uint32_t family = 0;          // of queues that compute
   std::uint32_t queues = 1;
-  bool has_timestamps = false;
+  std::uint32_t timestamp_bits = 0;  // 0: its queues have no timestamps
   std::string missing = {};  // why it cannot be used, or empty
 
   VkPhysicalDeviceProperties properties = {};

@@ -42,7 +42,7 @@ class VulkanMark : public gpu::Event {
 }  // namespace
 
 Result<std::shared_ptr<CommandStream>> CommandStream::open(ContextRef context, bool profiling) {
-  profiling = profiling && context->found().has_timestamps;
+  profiling = profiling && context->found().timestamp_bits != 0;
   std::shared_ptr<CommandStream> stream(new CommandStream(std::move(context), profiling));
   CALPE_CHECK(stream->create());
   return stream;
@@ -327,10 +327,12 @@ void CommandStream::add_seconds(const Submission& submission) {
       device(), submission.times, 0, static_cast<std::uint32_t>(times.size()),
       times.size() * sizeof times[0], times.data(), sizeof times[0], VK_QUERY_RESULT_64_BIT);
   if (read != VK_SUCCESS) return;  // the work is done; only its times are missing
+  // Other bits are undefined; many GPUs count in 36 bits, which wrap after an hour.
+  const std::uint64_t valid = ~std::uint64_t{0} >> (64 - context_->found().timestamp_bits);
   const double seconds_per_tick =
       1e-9 * double{context_->found().properties.limits.timestampPeriod};
   for (std::size_t i = 0; i < submission.phases.size(); ++i) {
-    const std::uint64_t ticks = times[2 * i + 1] - times[2 * i];
+    const std::uint64_t ticks = (times[2 * i + 1] - times[2 * i]) & valid;
     seconds_.*submission.phases[i] += seconds_per_tick * static_cast<double>(ticks);
   }
 }
