@@ -181,6 +181,27 @@ TEST_F(VulkanDriverTest, results_are_forgotten_after_a_failed_wait) {
   driver_->release(memory);
 }
 
+// As with CUDA; the first registration stays valid.
+TEST_F(VulkanDriverTest, memory_is_registered_once) {
+  if (!device_.imports_host_memory) GTEST_SKIP() << device_.name << " cannot import memory";
+  Bytes often(10'000, std::byte{1});
+  EXPECT_FALSE(driver_->register_host(often.data(), 0));
+  const Status first = driver_->register_host(often.data(), often.size());
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_FALSE(driver_->register_host(often.data(), often.size()));
+  Bytes result(often.size());
+  const auto memory = *driver_->allocate(often.size());
+  const auto queue = *driver_->open_queue({});
+  ASSERT_TRUE(queue->copy_in(memory, often.data(), often.size()));
+  ASSERT_TRUE(queue->copy_out(result.data(), memory, result.size()));
+  finish(*queue);
+  EXPECT_EQ(result, often);
+  driver_->release(memory);
+  driver_->unregister_host(often.data());
+  EXPECT_TRUE(driver_->register_host(often.data(), often.size()));
+  driver_->unregister_host(often.data());
+}
+
 // What is recorded and not submitted ends with the queue.
 TEST_F(VulkanDriverTest, a_queue_may_end_with_recorded_work) {
   const auto memory = *driver_->allocate(100);

@@ -13,6 +13,9 @@ namespace {
 
 constexpr VkBufferUsageFlags copied =
     VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+// Memory that host and device share without flushes.
+constexpr VkMemoryPropertyFlags seen_by_host =
+    VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 
 // The buffer that contains these bytes and their offset in it; null if there is none.
 template <class Map, class Address>
@@ -176,10 +179,9 @@ Result<std::byte*> VulkanContext::allocate_host(std::size_t bytes) {
   VkMemoryRequirements needs = {};
   api_.vkGetBufferMemoryRequirements(device_, buffer.buffer, &needs);
   // Vulkan guarantees the second. The CPU reads memory that is not cached slowly.
-  constexpr VkMemoryPropertyFlags seen =
-      VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  const auto type = memory_type(needs.memoryTypeBits, seen | VK_MEMORY_PROPERTY_HOST_CACHED_BIT)
-                        .value_or(memory_type(needs.memoryTypeBits, seen).value_or(0));
+  const auto type =
+      memory_type(needs.memoryTypeBits, seen_by_host | VK_MEMORY_PROPERTY_HOST_CACHED_BIT)
+          .value_or(memory_type(needs.memoryTypeBits, seen_by_host).value_or(0));
   CALPE_CHECK(bind_memory(buffer, type, nullptr));
   void* mapped = nullptr;
   const VkResult result = api_.vkMapMemory(device_, buffer.memory, 0, VK_WHOLE_SIZE, 0, &mapped);
@@ -225,7 +227,7 @@ Result<VulkanContext::Buffer> VulkanContext::import_host(std::byte* memory,
   CALPE_CHECK(create_buffer(buffer, copied, kind));
   VkMemoryRequirements needs = {};
   api_.vkGetBufferMemoryRequirements(device_, buffer.buffer, &needs);
-  const auto type = memory_type(needs.memoryTypeBits & properties.memoryTypeBits, 0);
+  const auto type = memory_type(needs.memoryTypeBits & properties.memoryTypeBits, seen_by_host);
   if (!type || needs.size > whole) {
     api_.vkDestroyBuffer(device_, buffer.buffer, nullptr);
     return make_error(ErrorCode::device_failed, found_.name,
@@ -242,14 +244,21 @@ Result<VulkanContext::Buffer> VulkanContext::import_host(std::byte* memory,
 }
 
 Status VulkanContext::register_host(std::byte* memory, std::size_t bytes) {
+  if (bytes == 0) return invalid("memory to register has 0 bytes; expected at least 1");
   if (!found_.imports_host_memory) {
     return make_error(ErrorCode::device_failed, found_.name,
                       " cannot register memory: its driver lacks VK_EXT_external_memory_host");
   }
   CALPE_TRY(const Buffer buffer, import_host(memory, bytes));
-  const std::unique_lock lock(mutex_);
-  on_host_[memory] = buffer;
-  return Done{};
+  bool is_new = false;
+  {
+    const std::unique_lock lock(mutex_);
+    is_new = on_host_.emplace(memory, buffer).second;
+  }
+  if (is_new) return Done{};
+  destroy(buffer);
+  return make_error(ErrorCode::device_failed, "this memory is already registered with ",
+                    found_.name);
 }
 
 void VulkanContext::unregister_host(const std::byte* memory) {
