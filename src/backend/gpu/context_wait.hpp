@@ -22,6 +22,7 @@ class ContextWait {
   // The caller's work may take any time. If our own work is also on the device, either may hang;
   // then fails with device_failed after the time limit, and the device is lost.
   Status wait();
+  bool is_lost() const noexcept { return is_lost_.load(std::memory_order_acquire); }
 
  private:
   Driver& driver_;

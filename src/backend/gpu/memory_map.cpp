@@ -81,6 +81,7 @@ Result<std::byte*> MemoryMap::import(HandleKind kind, std::uint64_t handle, std:
 }
 
 void MemoryMap::release(std::byte* start) {
+  if (context_.is_lost()) return;  // hung work may still use it
   Range range;
   {
     const std::unique_lock lock(mutex_);
