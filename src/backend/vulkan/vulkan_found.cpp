@@ -37,6 +37,7 @@ std::vector<std::string> extensions_of(const Api& api, VkPhysicalDevice device) 
   api.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
   std::vector<VkExtensionProperties> all(count);
   api.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, all.data());
+  all.resize(count);
   std::vector<std::string> names;
   for (const VkExtensionProperties& one : all)
     names.emplace_back(one.extensionName);
@@ -163,6 +164,7 @@ Result<std::vector<FoundDevice>> find_devices(const Api& api) {
   if (count != 0) {
     CALPE_CHECK(check(api.vkEnumeratePhysicalDevices(api.instance, &count, handles.data()),
                       "vkEnumeratePhysicalDevices", ErrorCode::backend_unavailable));
+    handles.resize(count);  // one may be gone
   }
   std::vector<FoundDevice> all;
   for (const VkPhysicalDevice handle : handles)
