@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/text.hpp"
 #include "base/try.hpp"
 
 namespace calpe::backend::vulkan {
