@@ -32,6 +32,7 @@ LIBRARIES = {
     "libradospp-dev": Library("libradospp", "", "header", "LGPL-2.1-only"),
     "libssl-dev": Library("libcrypto", "OpenSSL", "shared", "Apache-2.0"),
     "liburing-dev": Library("liburing", "liburing", "shared", "LGPL-2.1-or-later OR MIT"),
+    "libvulkan-dev": Library("Vulkan-Headers", "", "header", "Apache-2.0"),
     "libxxhash-dev": Library("xxHash", "xxHash", "header", "BSD-2-Clause"),
     "nbdkit-plugin-dev": Library("nbdkit", "", "header", "BSD-3-Clause"),
     "nlohmann-json3-dev": Library("nlohmann-json", "nlohmann_json", "header", "MIT"),

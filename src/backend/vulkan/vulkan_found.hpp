@@ -23,7 +23,7 @@ struct FoundDevice {
   std::uint32_t family = 0;          // of queues that compute
   std::uint32_t queues = 1;
   std::uint32_t timestamp_bits = 0;  // 0: its queues have no timestamps
-  std::string missing = {};  // why it cannot be used, or empty
+  std::string missing = {};          // why it cannot be used, or empty
 
   VkPhysicalDeviceProperties properties = {};
   VkDeviceSize allocation_max = 0;
