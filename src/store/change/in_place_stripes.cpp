@@ -87,8 +87,14 @@ bool OriginalStripes::has_kept_bytes(std::size_t shard, std::uint64_t stripe) co
                      [&](const OriginalPiece& piece) { return is_kept_[piece.entry]; });
 }
 
+void OriginalStripes::add_unchecked(std::size_t shard, std::uint64_t stripe) {
+  for (const OriginalPiece& piece : now_.pieces_in(content_offset(shard, stripe), block_bytes_)) {
+    if (is_kept_[piece.entry]) unchecked_.insert(piece.entry);
+  }
+}
+
 // A changed block may also have bytes of files that did not change. The block as it was shows
-// whether they are still good. If the stripe cannot be rebuilt, size and time must do.
+// whether they are still good.
 Status OriginalStripes::check(std::size_t j) {
   const std::uint64_t stripe = run_.first_stripe + j;
   std::vector<ShardIndex> wanted;
@@ -109,6 +115,10 @@ Status OriginalStripes::check(std::size_t j) {
     }
   }
   if (bad) return damaged(*bad, stripe);
+  if (outcome == Rebuilt::lost) {
+    for (const ShardIndex shard : wanted)
+      add_unchecked(shard, stripe);
+  }
   if (outcome != Rebuilt::contradicting) return Done{};
   return make_error(ErrorCode::corrupt, "the blocks of stripe ", stripe,
                     " match their checksums but not each other; nothing was changed: run calpe ",

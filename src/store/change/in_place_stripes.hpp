@@ -2,7 +2,9 @@
 // Encodes the stripes of kept originals that have a changed block. Bytes that did not change are
 // compared with their checksums, so that damage does not get into new parity.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -24,11 +26,15 @@ class OriginalStripes {
                   ThreadPool& helpers);
 
   // Passes all changed blocks to `take`: data blocks, whose checksums are new, and parity blocks.
+  // Where too few blocks of a stripe are as they were, bytes that did not change cannot be compared
+  // if they share a block with changed ones: see unchecked().
   // Fails with corrupt if bytes that did not change are damaged ("run calpe repair first"), and as
   // `take` and OriginalSource do.
   Status update(const TakeBlocks& take, const OnProgress& on_progress);
 
   std::uint64_t stripes() const noexcept { return stripe_count_; }  // that update() encoded
+  // Entries of the new manifest with bytes that could not be compared.
+  const std::set<std::size_t>& unchecked() const noexcept { return unchecked_; }
 
  private:
   std::span<std::byte> data(std::size_t shard, std::size_t j) {
@@ -39,6 +45,7 @@ class OriginalStripes {
   }
   std::uint64_t content_offset(std::size_t shard, std::uint64_t stripe) const noexcept;
   bool has_kept_bytes(std::size_t shard, std::uint64_t stripe) const;
+  void add_unchecked(std::size_t shard, std::uint64_t stripe);
 
   Status update_run(const StripeRun& run, const TakeBlocks& take);
   Status read();
@@ -62,6 +69,7 @@ class OriginalStripes {
   std::size_t parity_shards_;
   std::size_t block_bytes_;
   std::uint64_t stripe_count_ = 0;
+  std::set<std::size_t> unchecked_;
   StripeRun run_;
   std::vector<std::byte> data_;        // shard by shard
   std::vector<std::byte> parity_;      // likewise

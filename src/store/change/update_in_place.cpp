@@ -2,6 +2,7 @@
 #include "store/change/update_in_place.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
 #include "base/allocation_guard.hpp"
@@ -32,13 +33,21 @@ bool is_parity_complete(const OpenSet& shards) {
   return true;
 }
 
+// Bytes of unchanged files that share a block with changed ones, where the block as it was cannot
+// be rebuilt.
+enum class Unchecked : std::uint8_t { refused, accepted };
+
 class InPlace {
  public:
   InPlace(FileSystem& files, const FoundSet& set, OriginalSource& source,
-          const UpdateOriginalsOptions& options)
-      : files_(files), set_(set), source_(source), options_(options) {}
+          const UpdateOriginalsOptions& options, Unchecked unchecked)
+      : files_(files), set_(set), source_(source), options_(options), unchecked_(unchecked) {}
 
-  // Returns nullopt, and leaves the source as it is, if everything must be encoded.
+  // True after run() if it refused unchecked bytes. The source must then be opened again.
+  bool needs_check() const noexcept { return needs_check_; }
+
+  // Returns nullopt if needs_check(). Returns nullopt, and leaves the source as it is, if
+  // everything must be encoded.
   Result<std::optional<UpdatedOriginals>> run() {
     const std::optional<UpdatedOriginals> none;
     if (set_.header.root_kind != RootKind::none) return none;
@@ -65,6 +74,7 @@ class InPlace {
     const std::vector<ContentRange> ranges = ranges_to_read(before, difference, placement);
     CALPE_CHECK(source_.place(std::move(placement)));
     CALPE_CHECK(write(shards, difference, ranges, content_bytes));
+    if (needs_check_) return none;
     return std::optional(std::move(updated_));
   }
 
@@ -152,7 +162,11 @@ class InPlace {
           tell(first_bytes + done * stripe_bytes, first_bytes + all * stripe_bytes);
         }));
     CALPE_CHECK(source_.check_all());
+    needs_check_ = unchecked_ == Unchecked::refused && !stripes.unchecked().empty();
+    if (needs_check_) return Done{};
     CALPE_CHECK(generation->commit());
+    for (const std::size_t entry : stripes.unchecked())
+      updated_.unchecked.push_back(source_.manifest().entries[entry].path);
     updated_.header = generation->header();
     updated_.stripes_encoded = stripes.stripes();
     updated_.file_bytes_read = source_.bytes_read();
@@ -191,6 +205,8 @@ class InPlace {
   const FoundSet& set_;
   OriginalSource& source_;
   const UpdateOriginalsOptions& options_;
+  Unchecked unchecked_;
+  bool needs_check_ = false;
   UpdatedOriginals updated_;
 };
 
@@ -201,12 +217,18 @@ Result<UpdatedOriginals> update_originals(FileSystem& files, const FoundSet& set
   return guarded([&]() -> Result<UpdatedOriginals> {
     CALPE_TRY(const auto held,
               hold_found_set(files, set, options.dry_run ? LockKind::shared : LockKind::exclusive));
-    CALPE_TRY(const auto source, OriginalSource::open(set.original));
-    const InPlaceUpdate in_place = [&] { return InPlace(*held, set, *source, options).run(); };
-    if (options.checksum) return reencode_originals(*held, set, *source, options, in_place);
-    CALPE_TRY(std::optional<UpdatedOriginals> updated, in_place());
-    if (updated) return *std::move(updated);
-    return reencode_originals(*held, set, *source, options, {});
+    CALPE_TRY(auto source, OriginalSource::open(set.original));
+    if (!options.checksum) {
+      InPlace in_place(*held, set, *source, options, Unchecked::refused);
+      CALPE_TRY(std::optional<UpdatedOriginals> updated, in_place.run());
+      if (updated) return *std::move(updated);
+      if (!in_place.needs_check()) return reencode_originals(*held, set, *source, options, {});
+      // A check of all files finds more: it also looks for old blocks at other places.
+      CALPE_TRY(source, OriginalSource::open(set.original));
+    }
+    return reencode_originals(*held, set, *source, options, [&] {
+      return InPlace(*held, set, *source, options, Unchecked::accepted).run();
+    });
   });
 }
 

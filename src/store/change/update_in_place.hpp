@@ -28,7 +28,10 @@ struct UpdatedOriginals {
   unsigned removed_percent = 0;            // Removal::percent()
   std::vector<std::string> metadata = {};  // changed in mode, owner or time only
   std::vector<std::string> skipped = {};   // sockets, devices, pipes
-  bool is_all_encoded = false;             // new parity files replaced the old ones
+  // Unchanged files that share a block with changed ones, in stripes where too few blocks are as
+  // they were: not all of their bytes could be compared.
+  std::vector<std::string> unchecked = {};
+  bool is_all_encoded = false;  // new parity files replaced the old ones
   std::uint64_t stripes_encoded = 0;
   std::uint64_t file_bytes_read = 0;  // of files; 0 if everything was read
 };
@@ -36,7 +39,8 @@ struct UpdatedOriginals {
 // Reads only files whose size or time changed. Encodes the stripes with a block that does not match
 // its checksum, and writes their parity through journals (generation_update.hpp): an interruption
 // leaves the old or the new set. All blocks of these stripes are read, and bytes that did not
-// change are compared with their checksums, so that damage does not get into new parity.
+// change are compared with their checksums, so that damage does not get into new parity. Where that
+// is impossible, all files are checked, as with options.checksum; what is left is in `unchecked`.
 //
 // If the number of stripes changes, more than half of the content would be unused, or a parity file
 // is missing or damaged, checks and encodes everything instead (reencode_originals.hpp).

@@ -196,6 +196,30 @@ class UpdateKept:
         return f"killed at {counts['old'] + counts['new']} of {calls} calls"
 
 
+def check_shared_blocks(calpe, folder, chance):
+    """Unchanged files in blocks of changed ones, where too little is left to rebuild the block."""
+    folder.mkdir()
+    source, parity = folder / "source", folder / "parity"
+    source.mkdir()
+    for name in "abcd":
+        (source / name).write_bytes(chance.randbytes(2000))
+    calpe.must(GOOD, "protect", source, "--keep-original", "--data", 2, "--parity", 1,
+               "--block-bytes", 4032, "-o", parity)
+    with open(source / "a", "ab") as file:
+        file.write(b"x")
+    flip(source / "c", 0)
+    flip(source / "b", 100, keeps_time=True)
+    done = calpe.must(DAMAGED, "update", source, parity)
+    expect(f"{source / 'b'} is damaged" in done.errors, done.errors)
+    flip(source / "b", 100, keeps_time=True)
+    calpe.must(GOOD, "update", source, parity)
+    for name in "ac":
+        (source / name).write_bytes(chance.randbytes(2000))
+    done = calpe.must(GOOD, "update", source, parity, "--json")
+    expect(json.loads(done.text)["unchecked"] == ["b", "d"], done.text)
+    expect("b shares blocks with changed files" in done.errors, done.errors)
+
+
 def main():
     calpe = command.Calpe(sys.argv[1])
 
@@ -204,6 +228,7 @@ def main():
         said = large.check_cost()
         large.check_unchanged()
         large.check_damage()
+        check_shared_blocks(calpe, folder / "shared", chance)
         if len(sys.argv) > 2:
             small = UpdateKept(calpe, folder / "small", chance, SMALL)
             said += "; " + small.check_killed(sys.argv[2])

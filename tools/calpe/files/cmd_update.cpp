@@ -141,6 +141,17 @@ std::vector<std::string> notes_on(const UpdateArguments& arguments,
   return notes;
 }
 
+void add_unchecked(std::vector<std::string>& notes, const std::vector<std::string>& unchecked) {
+  constexpr std::size_t shown_most = 10;
+  for (std::size_t i = 0; i < std::min(unchecked.size(), shown_most); ++i) {
+    notes.push_back(text(printable(unchecked[i]),
+                         " shares blocks with changed files, and too few old blocks are left to ",
+                         "check it; its size and time are unchanged"));
+  }
+  if (unchecked.size() > shown_most)
+    notes.push_back(fmt::format("so do {} more files", unchecked.size() - shown_most));
+}
+
 void print_updated(const UpdateArguments& arguments, const store::UpdatedOriginals& updated) {
   const std::string title = set_title(updated.header);
   if (arguments.dry_run) {
@@ -180,6 +191,7 @@ nlohmann::ordered_json updated_json(const UpdateArguments& arguments,
           {"removed_percent", updated.removed_percent},
           {"metadata", updated.metadata},
           {"skipped", updated.skipped},
+          {"unchecked", updated.unchecked},
           {"parity_files", updated.paths},
           {"parity_rebuilt", updated.is_all_encoded},
           {"stripes_by_encode", updated.stripes_encoded},
@@ -208,6 +220,7 @@ Result<int> update_parity(const UpdateArguments& arguments, const HeldSet& held)
   if (!updated) return updated.error();
   std::vector<std::string> notes;
   add_skipped(notes, updated->skipped);
+  add_unchecked(notes, updated->unchecked);
   add_refusal(notes, arguments, updated->removed_percent);
   for (const std::string& note : notes)
     print_note(arguments.files, note);
