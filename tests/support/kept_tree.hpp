@@ -16,6 +16,7 @@
 #include "store/write/protect.hpp"
 #include "support/memory_files.hpp"
 #include "support/sample_tree.hpp"
+#include "support/set_contents.hpp"
 #include "support/set_damage.hpp"
 #include "support/workshop.hpp"
 
@@ -102,28 +103,8 @@ struct KeptTree {
   }
 
   // All files that the parity describes, by path; an error is stored under "".
-  using Contents = std::map<std::string, std::string>;
-  Contents read_all() {
-    const auto set = find();
-    if (!set) return {{"", set.error().message}};
-    auto reader = store::SetReader::open(files, *set);
-    if (!reader) return {{"", reader.error().message}};
-    const auto manifest = reader->manifest();
-    if (!manifest) return {{"", manifest.error().message}};
-    Contents all;
-    for (const store::Entry& entry : manifest->entries) {
-      if (entry.type != store::EntryType::file) continue;
-      std::string bytes(entry.file_bytes, '\0');
-      for (const store::Extent& extent : entry.extents) {
-        const auto target =
-            std::as_writable_bytes(std::span(bytes).subspan(extent.file_offset, extent.bytes));
-        const Status done = reader->read(target, extent.content_offset);
-        if (!done) return {{"", done.error().message}};
-      }
-      all[entry.path] = bytes;
-    }
-    return all;
-  }
+  using Contents = SetContents;
+  Contents read_all() { return contents_of(files, find()); }
 };
 
 }  // namespace calpe::tests

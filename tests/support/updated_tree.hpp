@@ -13,6 +13,7 @@
 #include "store/write/protect.hpp"
 #include "support/memory_files.hpp"
 #include "support/sample_tree.hpp"
+#include "support/set_contents.hpp"
 #include "support/set_damage.hpp"
 #include "support/workshop.hpp"
 
@@ -65,28 +66,9 @@ struct UpdatedTree {
   }
 
   // All files of the set by path; an error is stored under "".
-  using Contents = std::map<std::string, std::string>;
+  using Contents = SetContents;
   Contents read_all() { return read_set(find()); }
-  Contents read_set(const Result<store::FoundSet>& set) {
-    if (!set) return {{"", set.error().message}};
-    auto reader = store::SetReader::open(files, *set);
-    if (!reader) return {{"", reader.error().message}};
-    const auto manifest = reader->manifest();
-    if (!manifest) return {{"", manifest.error().message}};
-    Contents all;
-    for (const store::Entry& entry : manifest->entries) {
-      if (entry.type != store::EntryType::file) continue;
-      std::string bytes(entry.file_bytes, '\0');
-      for (const store::Extent& extent : entry.extents) {
-        const auto target =
-            std::as_writable_bytes(std::span(bytes).subspan(extent.file_offset, extent.bytes));
-        const Status done = reader->read(target, extent.content_offset);
-        if (!done) return {{"", done.error().message}};
-      }
-      all[entry.path] = bytes;
-    }
-    return all;
-  }
+  Contents read_set(const Result<store::FoundSet>& set) { return contents_of(files, set); }
 
   // Checks that the current tree can be restored, also with as many shards lost as allowed.
   void expect_restorable() {
