@@ -17,7 +17,7 @@ constexpr VkBufferUsageFlags copied =
 constexpr VkMemoryPropertyFlags seen_by_host =
     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 
-// The buffer that contains these bytes and their offset in it; null if there is none.
+// The buffer with these bytes, and their offset in it; null if no buffer has them.
 template <class Map, class Address>
 std::optional<VulkanContext::Part> part_of(const Map& map, Address address, std::size_t bytes) {
   auto next = map.upper_bound(address);

@@ -14,7 +14,7 @@ namespace calpe::backend::vulkan {
 
 namespace {
 
-// Candidates that the device supports, or the least that every device supports.
+// Candidates that the device supports. All devices support 64 and 128.
 std::vector<unsigned> group_sizes(const VkPhysicalDeviceLimits& limits) {
   const std::uint32_t most =
       std::min(limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]);
