@@ -6,7 +6,7 @@
 #include "base/assert.hpp"
 #include "base/little_endian.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 namespace {
 
@@ -67,4 +67,4 @@ void store_planes(const BytePlanes& planes, std::span<std::byte> bytes) noexcept
   copy_bytes(bytes.data(), words.data(), bytes.size());
 }
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

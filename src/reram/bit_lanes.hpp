@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 // Packets layout: bit t of a packet belongs to vector t. At most 8 bytes; missing ones are 0.
 std::uint64_t load_lanes(std::span<const std::byte> bytes) noexcept;
@@ -17,4 +17,4 @@ using BytePlanes = std::array<std::uint64_t, 8>;
 BytePlanes load_planes(std::span<const std::byte> bytes) noexcept;
 void store_planes(const BytePlanes& planes, std::span<std::byte> bytes) noexcept;
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 struct Counters {
   std::uint64_t activations = 0;         // one crossbar with one vector
@@ -45,4 +45,4 @@ struct Counters {
   bool operator==(const Counters&) const = default;
 };
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -8,7 +8,7 @@
 #include "base/assert.hpp"
 #include "base/divide_up.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 namespace {
 
@@ -245,4 +245,4 @@ void Crossbar::activate_noisy(std::span<const std::uint64_t> partials, std::size
   }
 }
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

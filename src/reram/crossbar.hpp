@@ -13,7 +13,7 @@
 #include "reram/noise.hpp"
 #include "reram/parameters.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 // Activations simulated at once: bit t of a word belongs to activation t.
 inline constexpr std::size_t lane_count = 64;
@@ -78,4 +78,4 @@ class Crossbar {
   Counters counters_;
 };
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

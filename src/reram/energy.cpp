@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reram/energy.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 namespace {
 
@@ -23,4 +23,4 @@ std::optional<double> energy_joules(const Parameters& parameters, const Counters
   return (read + write) * joules_per_picojoule;
 }
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -7,7 +7,7 @@
 #include "reram/counters.hpp"
 #include "reram/parameters.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 inline constexpr std::string_view energy_not_modelled = "not modelled";
 
@@ -16,4 +16,4 @@ inline constexpr std::string_view energy_not_modelled = "not modelled";
 // bus and controller, and many active rows draw more than the single row of NVSim's read.
 std::optional<double> energy_joules(const Parameters& parameters, const Counters& counters);
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -7,7 +7,7 @@
 #include <numbers>
 #include <vector>
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 constexpr std::size_t rows_limit = std::size_t{1} << 20;
@@ -133,4 +133,4 @@ std::size_t active_rows_for(const Parameters& noise, double target) {
   return low;
 }
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

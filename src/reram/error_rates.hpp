@@ -9,7 +9,7 @@
 #include "gf/bit_matrix.hpp"
 #include "reram/parameters.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 // g = 1 / on_off_ratio: conductance of a zero relative to a one.
 double off_conductance(const Parameters& noise) noexcept;
@@ -29,4 +29,4 @@ double simple_bit_error_rate(const Parameters& noise, const gf::BitMatrix& matri
 // below `target`; 0 if one is too many. At most 2^20, even without noise.
 std::size_t active_rows_for(const Parameters& noise, double target);
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

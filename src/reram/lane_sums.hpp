@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 class LaneSums {
  public:
@@ -56,4 +56,4 @@ class LaneSums {
   std::array<std::uint64_t, 14> planes_ = {};  // up to 16,383, more than the rows of any crossbar
 };
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 namespace {
 
@@ -115,4 +115,4 @@ unsigned adc_bits_needed(const Mapping& mapping) {
   return static_cast<unsigned>(std::bit_width(largest));
 }
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

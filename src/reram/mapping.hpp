@@ -16,7 +16,7 @@
 #include "gf/bit_matrix.hpp"
 #include "reram/parameters.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 enum class Combine : std::uint8_t { rewrite, digital };
 std::string_view name_of(Combine combine) noexcept;
@@ -73,4 +73,4 @@ std::vector<RowPart> row_parts(const MappingOptions& options, const Tile& tile);
 // Minimum number of converter bits that reads every sum of the mapping exactly.
 unsigned adc_bits_needed(const Mapping& mapping);
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

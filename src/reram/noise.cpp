@@ -12,7 +12,7 @@
 #include "base/divide_up.hpp"
 #include "reram/error_rates.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 // Bit-lines that are summed together, so that their sums stay in registers.
@@ -164,4 +164,4 @@ void CellNoise::sum(std::span<const std::uint64_t> word_lines, std::span<std::in
   }
 }
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

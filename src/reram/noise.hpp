@@ -13,7 +13,7 @@
 
 #include "reram/parameters.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 class CellNoise {
  public:
@@ -51,4 +51,4 @@ class CellNoise {
   std::vector<std::uint64_t> stuck_at_;  // the bits that stuck cells hold
 };
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

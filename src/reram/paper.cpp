@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 namespace {
 
@@ -46,4 +46,4 @@ std::span<const PaperClaim> paper_claims() {
   return claims;
 }
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 // The paper does not state threads or the kind of Cauchy matrix.
 inline constexpr std::string_view paper_baseline =
@@ -27,4 +27,4 @@ inline constexpr double paper_speed_up_10_2 = 19;
 inline constexpr double paper_speed_up_max = 110;
 inline constexpr double paper_rise_10_to_40 = 1.72;
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 namespace {
 
@@ -259,4 +259,4 @@ Status set_parameter(Parameters& parameters, std::string_view assignment) {
   return Done{};
 }
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

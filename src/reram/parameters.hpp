@@ -16,7 +16,7 @@
 
 #include <calpe/result.hpp>
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 enum class Origin : std::uint8_t {
   paper,  // stated in the Re-RAID paper
@@ -93,4 +93,4 @@ Status set_parameter(Parameters& parameters, std::string_view assignment);
 Result<Parameters> find_preset(std::string_view name);
 std::vector<std::string_view> preset_names();
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -3,7 +3,7 @@
 #include "base/text.hpp"
 #include "reram/parameters.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 namespace {
 
@@ -54,4 +54,4 @@ Result<Parameters> find_preset(std::string_view name) {
   return invalid("the preset is \"", name, "\"; expected one of ", fit_name, ", ", nvsim_name);
 }
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -7,7 +7,7 @@
 #include "base/divide_up.hpp"
 #include "reram/bit_lanes.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 namespace {
 
@@ -218,4 +218,4 @@ Wear ReramMemory::wear() const {
   return wear;
 }
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

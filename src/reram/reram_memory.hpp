@@ -16,7 +16,7 @@
 #include "reram/parameters.hpp"
 #include "reram/timing.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 struct Wear {
   std::uint64_t most = 0;                   // writes to the most written row
@@ -84,4 +84,4 @@ class ReramMemory {
   Counters counters_;            // counts that crossbars do not keep
 };
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -6,7 +6,7 @@
 
 #include "base/divide_up.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 namespace {
 
@@ -133,4 +133,4 @@ void Schedule::pause(Picoseconds time) noexcept {
   end_ = start_;
 }
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -8,7 +8,7 @@
 #include "reram/mapping.hpp"
 #include "reram/parameters.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 
 using Picoseconds = std::int64_t;
 
@@ -66,4 +66,4 @@ class Schedule {
   Picoseconds end_ = 0;
 };
 
-}  // namespace calpe::sim
+}  // namespace calpe::reram

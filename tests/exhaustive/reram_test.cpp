@@ -19,8 +19,8 @@ using backend::reram::ReramOptions;
 constexpr std::array paper_data = {10U, 20U, 30U, 40U};
 constexpr std::array paper_parity = {2U, 4U, 6U, 8U, 16U};
 
-sim::Parameters parameters(double rows = 512) {
-  sim::Parameters chosen = *sim::find_preset("reraid-fit");
+reram::Parameters parameters(double rows = 512) {
+  reram::Parameters chosen = *reram::find_preset("reraid-fit");
   chosen.rows.value = rows;
   return chosen;
 }
@@ -44,7 +44,7 @@ TEST(ReramExhaustive, encode_of_every_size_of_the_paper) {
       const ReramStripes shards(data, parity, stripes);
       ReramDevice device(parameters(), {.xor_mode = false});
       ASSERT_TRUE(shards.agrees(device, shards.codec().plan_encode())) << data << "+" << parity;
-      const sim::Counters counters = device.counters();
+      const reram::Counters counters = device.counters();
       EXPECT_EQ(counters.activations, 64 * stripes);
       EXPECT_EQ(counters.bytes_in, counters.activations * data);
       EXPECT_EQ(counters.bytes_out, 64 * stripes * parity);
@@ -71,7 +71,7 @@ TEST(ReramExhaustive, every_single_loss_of_every_size_in_xor_mode) {
         ReramDevice device(parameters(), {.ssd_count = data + parity - 1});
         const Plan plan = shards.rebuild({{lost}});
         ASSERT_TRUE(shards.agrees(device, plan)) << data << "+" << parity << " without " << lost;
-        const sim::Counters counters = device.counters();
+        const reram::Counters counters = device.counters();
         const std::size_t rows = shards.shard_bytes() / 64;
         EXPECT_EQ(counters.activations, rows);
         EXPECT_EQ(counters.data_row_writes, rows * data);
@@ -117,7 +117,7 @@ struct Large {
   unsigned data;
   unsigned parity;
   double rows;
-  sim::Grid grid;
+  reram::Grid grid;
 };
 
 TEST(ReramExhaustive, combination_mode_to_127_128_and_with_514_rows_to_128_128) {
@@ -133,13 +133,13 @@ TEST(ReramExhaustive, combination_mode_to_127_128_and_with_514_rows_to_128_128) 
                              {128, 128, 514, {2, 2}},
                              {200, 56, 512, {4, 1}}}) {
     const ReramStripes shards(large.data, large.parity, 2);
-    for (const sim::Combine combine : {sim::Combine::rewrite, sim::Combine::digital}) {
-      const bool is_rewriting = combine == sim::Combine::rewrite;
+    for (const reram::Combine combine : {reram::Combine::rewrite, reram::Combine::digital}) {
+      const bool is_rewriting = combine == reram::Combine::rewrite;
       ReramDevice device(parameters(large.rows), {.mapping = {.combine = combine}});
       ASSERT_TRUE(shards.agrees(device, shards.codec().plan_encode()))
-          << large.data << "+" << large.parity << " " << sim::name_of(combine);
-      const sim::Counters counters = device.counters();
-      const sim::Grid grid =
+          << large.data << "+" << large.parity << " " << reram::name_of(combine);
+      const reram::Counters counters = device.counters();
+      const reram::Grid grid =
           ReramDevice::plan_of(**device.compile(shards.program(shards.codec().plan_encode())))
               .mapping->options.grid;
       if (is_rewriting) {
@@ -162,7 +162,7 @@ TEST(ReramExhaustive, the_papers_grid_of_four_at_its_own_sizes) {
   for (const unsigned data : paper_data) {
     for (const unsigned parity : paper_parity) {
       const ReramStripes shards(data, parity, 2);
-      for (const sim::Combine combine : {sim::Combine::rewrite, sim::Combine::digital}) {
+      for (const reram::Combine combine : {reram::Combine::rewrite, reram::Combine::digital}) {
         ReramDevice device(parameters(),
                            {.mapping = {.combine = combine, .grid = {2, 2}}, .xor_mode = false});
         ASSERT_TRUE(shards.agrees(device, shards.codec().plan_encode()));
@@ -174,12 +174,12 @@ TEST(ReramExhaustive, the_papers_grid_of_four_at_its_own_sizes) {
 
 TEST(ReramExhaustive, fewer_active_rows_take_more_activations_and_give_the_same_bytes) {
   for (const std::size_t limit : {2UL, 3UL, 16UL, 79UL}) {
-    for (const sim::Grid grid : {sim::Grid{}, sim::Grid{2, 2}, sim::Grid{3, 1}}) {
+    for (const reram::Grid grid : {reram::Grid{}, reram::Grid{2, 2}, reram::Grid{3, 1}}) {
       const ReramStripes shards(10, 4);
       ReramDevice device(parameters(), {.mapping = {.grid = grid, .active_rows_max = limit}});
       ASSERT_TRUE(shards.agrees(device, shards.codec().plan_encode())) << limit;
       EXPECT_LE(device.counters().largest_sum, limit);
-      if (grid == sim::Grid{}) {
+      if (grid == reram::Grid{}) {
         EXPECT_EQ(device.counters().activations, 64 * ((80 + limit - 1) / limit));
       }
     }

@@ -29,7 +29,7 @@ bool is_plain_sum(const gf::BitMatrix& bits, std::size_t unit_count) {
 
 }  // namespace
 
-ReramDevice::ReramDevice(sim::Parameters parameters, ReramOptions options)
+ReramDevice::ReramDevice(calpe::reram::Parameters parameters, ReramOptions options)
     : parameters_(std::move(parameters)),
       options_(options),
       name_(text("reram:", parameters_.name)),
@@ -51,9 +51,10 @@ Result<KernelRef> ReramDevice::compile(const ir::Program& program) {
   if (plan.is_xor_mode) {
     plan.ssd_count = options_.ssd_count == 0 ? program.input_shards() : options_.ssd_count;
   } else {
-    Result<sim::Mapping> mapping = sim::map_matrix(std::move(bits), parameters_, options_.mapping);
+    Result<calpe::reram::Mapping> mapping =
+        calpe::reram::map_matrix(std::move(bits), parameters_, options_.mapping);
     if (!mapping) return make_error(ErrorCode::compile_failed, mapping.error().message);
-    plan.mapping = std::make_shared<const sim::Mapping>(*std::move(mapping));
+    plan.mapping = std::make_shared<const calpe::reram::Mapping>(*std::move(mapping));
   }
   return KernelRef(std::make_shared<ReramKernel>(program.shape(), std::move(plan)));
 }
@@ -75,7 +76,7 @@ Completion ReramDevice::submit(const Kernel& kernel, const Batch& batch) {
 }
 
 Profile ReramDevice::profile() const {
-  const sim::Counters all = counters();
+  const calpe::reram::Counters all = counters();
   return {.builds = 0,
           .launches = all.activations,
           .copy_in_bytes = all.bytes_in,
@@ -83,17 +84,17 @@ Profile ReramDevice::profile() const {
           .kernel_seconds = seconds()};
 }
 
-sim::Counters ReramDevice::counters() const {
+calpe::reram::Counters ReramDevice::counters() const {
   const std::scoped_lock lock(mutex_);
-  sim::Counters all = controller_.counters();
+  calpe::reram::Counters all = controller_.counters();
   for (const auto& [count, memory] : ssds_)
     all += memory.counters();
   return all;
 }
 
-sim::Wear ReramDevice::wear() const {
+calpe::reram::Wear ReramDevice::wear() const {
   const std::scoped_lock lock(mutex_);
-  sim::Wear wear = controller_.wear();
+  calpe::reram::Wear wear = controller_.wear();
   for (const auto& [count, memory] : ssds_)
     wear.merge(memory.wear().per_row);
   return wear;
@@ -108,8 +109,8 @@ double ReramDevice::seconds() const {
 }
 
 Result<std::unique_ptr<Device>> open_reram(std::string_view variant) {
-  CALPE_TRY(sim::Parameters parameters,
-            sim::find_preset(variant.empty() ? default_preset : variant));
+  CALPE_TRY(calpe::reram::Parameters parameters,
+            calpe::reram::find_preset(variant.empty() ? default_preset : variant));
   return std::unique_ptr<Device>(std::make_unique<ReramDevice>(std::move(parameters)));
 }
 

@@ -19,7 +19,7 @@
 namespace calpe::backend::reram {
 
 struct ReramOptions {
-  sim::MappingOptions mapping = {};
+  calpe::reram::MappingOptions mapping = {};
   // Rebuild a single lost shard that is the plain sum of others in the SSDs instead of by the
   // matrix.
   bool xor_mode = true;
@@ -29,13 +29,13 @@ struct ReramOptions {
 // How a kernel runs.
 struct ReramPlan {
   bool is_xor_mode = false;
-  std::size_t ssd_count = 0;                    // XOR mode only
-  std::shared_ptr<const sim::Mapping> mapping;  // other modes only
+  std::size_t ssd_count = 0;                             // XOR mode only
+  std::shared_ptr<const calpe::reram::Mapping> mapping;  // other modes only
 };
 
 class ReramDevice : public Device {
  public:
-  explicit ReramDevice(sim::Parameters parameters, ReramOptions options = {});
+  explicit ReramDevice(calpe::reram::Parameters parameters, ReramOptions options = {});
 
   std::string_view name() const override { return name_; }
   const ir::CostModel& cost_model() const override { return cost_model_; }
@@ -47,18 +47,18 @@ class ReramDevice : public Device {
 
   static const ReramPlan& plan_of(const Kernel& kernel);
   // Since the device was opened.
-  sim::Counters counters() const;
-  sim::Wear wear() const;
+  calpe::reram::Counters counters() const;
+  calpe::reram::Wear wear() const;
   double seconds() const;
 
  private:
-  sim::Parameters parameters_;
+  calpe::reram::Parameters parameters_;
   ReramOptions options_;
   std::string name_;
   ir::CostModel cost_model_ = {};
   mutable ForkMutex mutex_;
-  sim::ReramMemory controller_;                   // multiplies by matrices
-  std::map<std::size_t, sim::ReramMemory> ssds_;  // XOR mode; by number of SSDs
+  calpe::reram::ReramMemory controller_;                   // multiplies by matrices
+  std::map<std::size_t, calpe::reram::ReramMemory> ssds_;  // XOR mode; by number of SSDs
 };
 
 // variant: name of a preset; empty: reraid-fit.

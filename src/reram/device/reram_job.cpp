@@ -26,11 +26,11 @@ struct UnitLanes {
   static constexpr std::size_t bytes_per_word = 8;
   static constexpr std::size_t values_per_unit = 1;
   static void load(std::span<const std::byte> bytes, std::uint64_t* values) {
-    *values = sim::load_lanes(bytes);
+    *values = calpe::reram::load_lanes(bytes);
   }
   static void store(const std::uint64_t* values, std::span<std::byte> bytes, bool accumulate) {
     std::array<std::byte, bytes_per_word> buffer = {};
-    sim::store_lanes(*values, buffer);
+    calpe::reram::store_lanes(*values, buffer);
     put(bytes, buffer, accumulate);
   }
 };
@@ -40,13 +40,13 @@ struct SymbolLanes {
   static constexpr std::size_t bytes_per_word = 64;
   static constexpr std::size_t values_per_unit = symbol_bits;
   static void load(std::span<const std::byte> bytes, std::uint64_t* values) {
-    std::ranges::copy(sim::load_planes(bytes), values);
+    std::ranges::copy(calpe::reram::load_planes(bytes), values);
   }
   static void store(const std::uint64_t* values, std::span<std::byte> bytes, bool accumulate) {
-    sim::BytePlanes planes = {};
+    calpe::reram::BytePlanes planes = {};
     std::copy_n(values, planes.size(), planes.begin());
     std::array<std::byte, bytes_per_word> buffer = {};
-    sim::store_planes(planes, buffer);
+    calpe::reram::store_planes(planes, buffer);
     put(bytes, buffer, accumulate);
   }
 };
@@ -54,7 +54,7 @@ struct SymbolLanes {
 template <class Lanes>
 class PacketRunner {
  public:
-  PacketRunner(sim::ReramMemory& memory, const ReramKernel& kernel, const Batch& batch)
+  PacketRunner(calpe::reram::ReramMemory& memory, const ReramKernel& kernel, const Batch& batch)
       : memory_(&memory),
         shape_(kernel.shape),
         batch_(&batch),
@@ -108,7 +108,7 @@ class PacketRunner {
     }
   }
 
-  sim::ReramMemory* memory_;
+  calpe::reram::ReramMemory* memory_;
   ir::Program::Shape shape_;
   const Batch* batch_;
   std::size_t packet_bytes_;  // of a unit, per call of the memory
@@ -140,7 +140,8 @@ std::vector<Run> covered_runs(const Geometry& geometry, std::size_t unit_count) 
 
 }  // namespace
 
-void multiply_batch(sim::ReramMemory& memory, const ReramKernel& kernel, const Batch& batch) {
+void multiply_batch(calpe::reram::ReramMemory& memory, const ReramKernel& kernel,
+                    const Batch& batch) {
   memory.map(kernel.plan.mapping);
   if (kernel.shape.dialect == ir::Dialect::gf) {
     PacketRunner<SymbolLanes>(memory, kernel, batch).run();
@@ -149,7 +150,7 @@ void multiply_batch(sim::ReramMemory& memory, const ReramKernel& kernel, const B
   }
 }
 
-void sum_batch(sim::ReramMemory& memory, const ReramKernel& kernel, const Batch& batch) {
+void sum_batch(calpe::reram::ReramMemory& memory, const ReramKernel& kernel, const Batch& batch) {
   const std::size_t row_bytes = static_cast<std::size_t>(memory.parameters().columns.value) / 8;
   const std::size_t input_shards = kernel.shape.inputs / kernel.shape.unit_count;
   const std::vector<Run> runs = covered_runs(batch.geometry, kernel.shape.unit_count);

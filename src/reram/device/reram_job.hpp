@@ -14,8 +14,9 @@ struct ReramKernel : Kernel {
 };
 
 // Uses the matrix, which `memory` maps if needed.
-void multiply_batch(sim::ReramMemory& memory, const ReramKernel& kernel, const Batch& batch);
+void multiply_batch(calpe::reram::ReramMemory& memory, const ReramKernel& kernel,
+                    const Batch& batch);
 // Uses XOR mode: the kernel's output is the sum of all inputs.
-void sum_batch(sim::ReramMemory& memory, const ReramKernel& kernel, const Batch& batch);
+void sum_batch(calpe::reram::ReramMemory& memory, const ReramKernel& kernel, const Batch& batch);
 
 }  // namespace calpe::backend::reram

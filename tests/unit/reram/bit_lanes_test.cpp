@@ -6,7 +6,7 @@
 
 #include "support/random_choice.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 bool bit_of(std::byte byte, std::size_t bit) {
@@ -40,4 +40,4 @@ TEST(BitLanes, byte_t_of_symbols_belongs_to_vector_t_and_its_bit_b_to_plane_b) {
 }
 
 }  // namespace
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -6,7 +6,7 @@
 
 #include "reram/noise.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 using Words = std::vector<std::uint64_t>;
@@ -252,4 +252,4 @@ TEST(CellNoise, SumsBeyondTheConverterStayFinite) {
 }
 
 }  // namespace
-}  // namespace calpe::sim
+}  // namespace calpe::reram

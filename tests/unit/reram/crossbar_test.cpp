@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 using Words = std::vector<std::uint64_t>;
@@ -162,4 +162,4 @@ TEST(CrossbarDeath, in_storage_mode_nothing_is_computed) {
 }
 
 }  // namespace
-}  // namespace calpe::sim
+}  // namespace calpe::reram

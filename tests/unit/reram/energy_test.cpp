@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 Parameters with_energy(Origin read, Origin write) {
@@ -56,4 +56,4 @@ TEST(Energy, is_known_if_the_user_sets_both) {
 }
 
 }  // namespace
-}  // namespace calpe::sim
+}  // namespace calpe::reram

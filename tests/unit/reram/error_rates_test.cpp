@@ -8,7 +8,7 @@
 
 #include "code/families.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 Parameters noise_of(double variation, double on_off_ratio) {
@@ -175,4 +175,4 @@ TEST(ErrorRates, ActiveRowsAtTheEnds) {
 }
 
 }  // namespace
-}  // namespace calpe::sim
+}  // namespace calpe::reram

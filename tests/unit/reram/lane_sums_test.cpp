@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 TEST(LaneSums, are_64_sums_of_bits) {
@@ -50,4 +50,4 @@ TEST(LaneSums, lanes_that_are_not_kept_are_zero) {
 }
 
 }  // namespace
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 Parameters chip(double rows = 512) {
@@ -124,4 +124,4 @@ TEST(Mapping, the_converter_must_hold_the_heaviest_bit_line) {
 }
 
 }  // namespace
-}  // namespace calpe::sim
+}  // namespace calpe::reram

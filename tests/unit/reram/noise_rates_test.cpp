@@ -13,7 +13,7 @@
 #include "reram/error_rates.hpp"
 #include "reram/noise.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 using Words = std::vector<std::uint64_t>;
@@ -157,4 +157,4 @@ TEST(NoiseRates, ACrossbarErrsAsOften) {
 }
 
 }  // namespace
-}  // namespace calpe::sim
+}  // namespace calpe::reram

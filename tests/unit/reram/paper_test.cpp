@@ -6,7 +6,7 @@
 
 #include "reram/parameters.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 constexpr unsigned data_counts[] = {10, 20, 30, 40};
@@ -80,4 +80,4 @@ TEST(Paper, the_baseline_is_named) {
 }
 
 }  // namespace
-}  // namespace calpe::sim
+}  // namespace calpe::reram

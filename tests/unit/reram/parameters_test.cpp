@@ -7,7 +7,7 @@
 #include "base/files.hpp"
 #include "base/settings_file.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 const std::string needed =
@@ -244,4 +244,4 @@ TEST(Presets, match_the_documentation) {
 }
 
 }  // namespace
-}  // namespace calpe::sim
+}  // namespace calpe::reram

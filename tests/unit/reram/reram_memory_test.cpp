@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 using Words = std::vector<std::uint64_t>;
@@ -237,4 +237,4 @@ TEST(ReramMemory, stuck_cells_give_wrong_bits_and_only_they_do) {
 }
 
 }  // namespace
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -5,7 +5,7 @@
 
 #include "reram/paper.hpp"
 
-namespace calpe::sim {
+namespace calpe::reram {
 namespace {
 
 Parameters preset(std::string_view name) {
@@ -157,4 +157,4 @@ TEST(Schedule, blocks_go_in_turn_and_wait_for_bus_crossbar_and_pause) {
 }
 
 }  // namespace
-}  // namespace calpe::sim
+}  // namespace calpe::reram

@@ -39,10 +39,10 @@ struct ReramArguments {
   std::string plot;
 };
 
-Result<sim::Parameters> parameters_of(const ReramArguments& arguments) {
-  CALPE_TRY(sim::Parameters parameters, arguments.parameters.empty()
-                                            ? sim::find_preset(arguments.preset)
-                                            : sim::read_parameters_file(arguments.parameters));
+Result<reram::Parameters> parameters_of(const ReramArguments& arguments) {
+  CALPE_TRY(reram::Parameters parameters, arguments.parameters.empty()
+                                              ? reram::find_preset(arguments.preset)
+                                              : reram::read_parameters_file(arguments.parameters));
   for (const std::string& setting : arguments.settings) {
     if (auto status = set_parameter(parameters, setting); !status)
       return invalid("--set: ", status.error().message);
@@ -51,8 +51,8 @@ Result<sim::Parameters> parameters_of(const ReramArguments& arguments) {
 }
 
 // "2x3": 2 rows and 3 columns of crossbars.
-Result<sim::Grid> parse_grid(const std::string& text) {
-  sim::Grid grid;
+Result<reram::Grid> parse_grid(const std::string& text) {
+  reram::Grid grid;
   if (text.empty()) return grid;
   const char* const end = text.data() + text.size();
   const auto rows = std::from_chars(text.data(), end, grid.rows);
@@ -64,7 +64,7 @@ Result<sim::Grid> parse_grid(const std::string& text) {
   return grid;
 }
 
-Result<ReramRequest> request_of(const ReramArguments& arguments, sim::Parameters parameters) {
+Result<ReramRequest> request_of(const ReramArguments& arguments, reram::Parameters parameters) {
   ReramRequest request;
   request.data = arguments.data;
   request.parity = arguments.parity;
@@ -78,7 +78,7 @@ Result<ReramRequest> request_of(const ReramArguments& arguments, sim::Parameters
   request.bytes = *bytes;
   CALPE_TRY(request.options.mapping.grid, parse_grid(arguments.grid));
   request.options.mapping.combine =
-      arguments.combine == "digital" ? sim::Combine::digital : sim::Combine::rewrite;
+      arguments.combine == "digital" ? reram::Combine::digital : reram::Combine::rewrite;
   request.options.mapping.active_rows_max = arguments.active_rows;
   request.options.xor_mode = !arguments.no_xor_mode;
   request.options.ssd_count = arguments.ssds;
@@ -95,7 +95,7 @@ Status make_folder(const std::string& path) {
                     " for --plot: ", error.message());
 }
 
-Result<ReramReport> report_on(const ReramArguments& arguments, sim::Parameters parameters) {
+Result<ReramReport> report_on(const ReramArguments& arguments, reram::Parameters parameters) {
   ReramReport report;
   CALPE_TRY(report.request, request_of(arguments, std::move(parameters)));
   if (!arguments.plot.empty()) CALPE_CHECK(make_folder(arguments.plot));
@@ -113,7 +113,7 @@ Result<ReramReport> report_on(const ReramArguments& arguments, sim::Parameters p
 
 // Returns false if bytes are wrong without noise.
 Result<bool> simulate_and_print(const ReramArguments& arguments) {
-  CALPE_TRY(const sim::Parameters parameters, parameters_of(arguments));
+  CALPE_TRY(const reram::Parameters parameters, parameters_of(arguments));
   if (arguments.print_parameters) {
     fmt::print("{}", to_text(parameters));
     return true;
@@ -152,7 +152,7 @@ int run(const ReramArguments& arguments) {
 }
 
 std::vector<std::string> preset_words() {
-  const auto names = sim::preset_names();
+  const auto names = reram::preset_names();
   return {names.begin(), names.end()};
 }
 

@@ -56,7 +56,7 @@ Baseline paper_cpu(const ReramRun& run) {
   if (run.is_decode) {
     baseline.problem = "the paper gives no decode rate, only speed-ups";
   } else {
-    baseline.rate = 1e6 * sim::paper_cpu_mb_per_s(run.spec.data_shards, run.spec.parity_shards);
+    baseline.rate = 1e6 * reram::paper_cpu_mb_per_s(run.spec.data_shards, run.spec.parity_shards);
     baseline.machine += how_known(shape_of(run.spec));
   }
   return baseline;

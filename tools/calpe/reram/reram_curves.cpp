@@ -34,22 +34,22 @@ constexpr double gib = 1024.0 * 1024 * 1024;
 constexpr double gib_shown[] = {0.001, 0.01, 0.1, 1, 10, 100, 1000};
 
 Result<double> steady_encode_rate(unsigned data, unsigned parity,
-                                  const sim::Parameters& parameters) {
+                                  const reram::Parameters& parameters) {
   const CodeSpec spec = reram_spec(data, parity, parameters);
   CALPE_TRY(const std::vector<std::uint16_t> cells, parity_rows(spec));
   CALPE_TRY(const gf::FieldRef field, gf::Field::create(spec.word_bits, spec.polynomial));
   gf::Matrix rows(parity, data);
   for (std::size_t i = 0; i < cells.size(); ++i)
     rows(i / data, i % data) = cells[i];
-  CALPE_TRY(const sim::Mapping mapping, map_matrix(expand(*field, rows), parameters));
-  return sim::steady_rate(parameters, mapping);
+  CALPE_TRY(const reram::Mapping mapping, map_matrix(expand(*field, rows), parameters));
+  return reram::steady_rate(parameters, mapping);
 }
 
 Result<ThroughputPlot> throughput(const ReramRequest& request,
                                   const std::function<void(std::string)>& say) {
   ThroughputPlot plot{.preset = request.parameters.name,
                       .origin = calibration_text(request.parameters),
-                      .paper_baseline = std::string(sim::paper_baseline)};
+                      .paper_baseline = std::string(reram::paper_baseline)};
   for (const unsigned parity : parities) {
     ParityRates simulated{.parity = parity};
     ParityRates paper{.parity = parity};
@@ -60,7 +60,7 @@ Result<ThroughputPlot> throughput(const ReramRequest& request,
       CALPE_TRY(const double rate, steady_encode_rate(data, parity, request.parameters));
       CALPE_TRY(const Baseline measured, measure_calpe(data, parity, rate_seconds));
       simulated.rates.push_back({k, rate * 1e-6});
-      paper.rates.push_back({k, sim::paper_cpu_mb_per_s(data, parity)});
+      paper.rates.push_back({k, reram::paper_cpu_mb_per_s(data, parity)});
       calpe.rates.push_back({k, *measured.rate * 1e-6});
       plot.calpe_baseline = name_of(measured);
     }
@@ -80,7 +80,8 @@ struct Count {
 };
 
 // Drives each group of count.active rows of a crossbar whose cells all hold 1.
-void count_wrong(const sim::CellNoise& cells, std::size_t rows, std::size_t columns, Count& count) {
+void count_wrong(const reram::CellNoise& cells, std::size_t rows, std::size_t columns,
+                 Count& count) {
   std::vector<std::int32_t> sums(columns);
   for (std::size_t first = 0; first + count.active <= rows; first += count.active) {
     std::vector<std::uint64_t> word_lines(divide_up(rows, 64));
@@ -94,7 +95,7 @@ void count_wrong(const sim::CellNoise& cells, std::size_t rows, std::size_t colu
   }
 }
 
-std::vector<ChartPoint> measured_rates(const sim::Parameters& noise) {
+std::vector<ChartPoint> measured_rates(const reram::Parameters& noise) {
   const auto rows = static_cast<std::size_t>(noise.rows.value);
   const auto columns = static_cast<std::size_t>(noise.columns.value);
   std::vector<Count> counts;
@@ -104,12 +105,13 @@ std::vector<ChartPoint> measured_rates(const sim::Parameters& noise) {
   }
   // Drop points with less than one expected error.
   std::erase_if(counts, [&](const Count& count) {
-    return sim::bit_error_rate(noise, count.active, 0) * noise.rows.value * noise.columns.value < 1;
+    return reram::bit_error_rate(noise, count.active, 0) * noise.rows.value * noise.columns.value <
+           1;
   });
   const std::vector<std::uint64_t> ones(divide_up(columns, 64), ~std::uint64_t{0});
   std::vector<std::uint64_t> held(ones.size());
   for (std::uint64_t index = 0; index < crossbars_drawn; ++index) {
-    sim::CellNoise cells(noise, index);
+    reram::CellNoise cells(noise, index);
     for (std::size_t row = 0; row < rows; ++row)
       cells.program(row, columns, ones, held);
     for (Count& count : counts)
@@ -124,11 +126,11 @@ std::vector<ChartPoint> measured_rates(const sim::Parameters& noise) {
   return points;
 }
 
-std::vector<ChartPoint> closed_form(const sim::Parameters& noise) {
+std::vector<ChartPoint> closed_form(const reram::Parameters& noise) {
   const auto rows = static_cast<std::size_t>(noise.rows.value);
   std::vector<ChartPoint> points;
   const auto add = [&](std::size_t active) {
-    const double rate = sim::bit_error_rate(noise, active, 0);
+    const double rate = reram::bit_error_rate(noise, active, 0);
     if (rate >= rate_shown_min) points.push_back({static_cast<double>(active), rate});
   };
   for (std::size_t active = 1; active < rows; active += std::max<std::size_t>(1, active / 8))
@@ -138,7 +140,7 @@ std::vector<ChartPoint> closed_form(const sim::Parameters& noise) {
 }
 
 ErrorPlot errors(const ReramRequest& request, const std::function<void(std::string)>& say) {
-  sim::Parameters noise = request.parameters;
+  reram::Parameters noise = request.parameters;
   noise.stuck_at_0.value = noise.stuck_at_1.value = 0;
   ErrorPlot plot{.preset = noise.name, .target = request.target_rate};
   plot.conditions =
@@ -182,7 +184,7 @@ WearPlot wear(const ReramRequest& request) {
   plot.normal = wear_points(each);
   each.options.mapping.grid = {2, 2};
   plot.combination_rewrite = wear_points(each);
-  each.options.mapping.combine = sim::Combine::digital;
+  each.options.mapping.combine = reram::Combine::digital;
   plot.combination_digital = wear_points(each);
   each.options = {};
   each.lose = {0};

@@ -15,7 +15,7 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json parameters_json(const sim::Parameters& parameters) {
+Json parameters_json(const reram::Parameters& parameters) {
   Json values = Json::object();
   for (const NamedParameter& each : list_parameters(parameters))
     values[each.name] = {{"value", each.value}, {"origin", each.origin}};
@@ -28,7 +28,7 @@ Json mode_json(const ReramRun& run) {
     mode["ssds"] = run.plan.ssd_count;
     return mode;
   }
-  const sim::Mapping& mapping = *run.plan.mapping;
+  const reram::Mapping& mapping = *run.plan.mapping;
   mode["inputs"] = mapping.inputs();
   mode["outputs"] = mapping.outputs();
   mode["grid"] = {mapping.options.grid.rows, mapping.options.grid.columns};
@@ -38,7 +38,7 @@ Json mode_json(const ReramRun& run) {
 }
 
 Json counts_json(const ReramRun& run) {
-  const sim::Counters& counters = run.counters;
+  const reram::Counters& counters = run.counters;
   const auto activations = static_cast<double>(counters.activations);
   return {{"activations", counters.activations},
           {"activations_per_stripe", activations / static_cast<double>(run.stripes)},
@@ -101,7 +101,7 @@ Json baselines_json(const ReramReport& report) {
 
 Json claims_json() {
   Json list = Json::array();
-  for (const sim::PaperClaim& claim : sim::paper_claims()) {
+  for (const reram::PaperClaim& claim : reram::paper_claims()) {
     list.push_back({{"what", claim.what},
                     {"figure", claim.figure},
                     {"derivable", claim.is_derivable},
@@ -137,7 +137,7 @@ nlohmann::ordered_json to_json(const ReramReport& report) {
           {"written_bytes_per_s", static_cast<double>(run.bytes_written) / run.simulated_seconds},
           {"wall_seconds", run.wall_seconds},
           {"energy_joules", or_null(run.joules)},
-          {"energy", run.joules ? "a lower bound: cells only" : sim::energy_not_modelled},
+          {"energy", run.joules ? "a lower bound: cells only" : reram::energy_not_modelled},
           {"wear", wear_json(report)},
           {"errors", errors_json(report)},
           {"baselines", baselines_json(report)},

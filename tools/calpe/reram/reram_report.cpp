@@ -54,7 +54,7 @@ void paragraph(std::string_view indent, const std::string& text) {
 
 void print_code(const ReramReport& report) {
   const ReramRun& run = report.run;
-  const sim::Parameters& p = report.request.parameters;
+  const reram::Parameters& p = report.request.parameters;
   fmt::print("Re-RAID, simulated: {}, {}\n", work_text(run), p.name);
   line("code", "hybrid, w = {}, packets of {} bytes, {} stripes of {} bytes", run.spec.word_bits,
        run.spec.packet_bytes, run.stripes, run.bytes_read / run.stripes);
@@ -65,7 +65,7 @@ void print_code(const ReramReport& report) {
 }
 
 void print_counts(const ReramRun& run) {
-  const sim::Counters& counters = run.counters;
+  const reram::Counters& counters = run.counters;
   const auto activations = static_cast<double>(counters.activations);
   heading("Counts");
   line("activations", "{}: {:g} per stripe, {:g} bytes read per activation", counters.activations,
@@ -92,7 +92,7 @@ void print_time(const ReramReport& report) {
     line("energy", "{:.3g} J, {:.3g} pJ per byte read; a lower bound: cells only", *run.joules,
          *run.joules * 1e12 / static_cast<double>(run.bytes_read));
   } else {
-    line("energy", "{}", sim::energy_not_modelled);
+    line("energy", "{}", reram::energy_not_modelled);
   }
   const std::optional<WearRate> rate = wear_rate(report);
   if (rate) {
@@ -141,11 +141,11 @@ void print_baselines(const ReramReport& report) {
 
 void print_claims() {
   heading("The paper's claims");
-  for (const sim::PaperClaim& claim : sim::paper_claims())
+  for (const reram::PaperClaim& claim : reram::paper_claims())
     paragraph("  ", fmt::format("{}: {}. {}", claim.what, claim.figure, claim.standing));
 }
 
-void print_parameters(const sim::Parameters& parameters) {
+void print_parameters(const reram::Parameters& parameters) {
   heading("Parameters by origin (--print-parameters prints them as a file)");
   const std::vector<NamedParameter> list = list_parameters(parameters);
   for (const std::string_view origin : {"paper", "nvsim", "fit", "user"}) {

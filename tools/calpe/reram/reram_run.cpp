@@ -97,17 +97,17 @@ class Shards {
 std::size_t rows_driven(const ReramRun& run, std::size_t limit) {
   std::size_t rows = run.plan.is_xor_mode ? run.reads.size() : 0;
   if (run.plan.is_xor_mode) return rows;
-  for (const sim::Tile& tile : run.plan.mapping->tiles)
+  for (const reram::Tile& tile : run.plan.mapping->tiles)
     rows = std::max(rows, tile.first_row + tile.input_count);
   return limit == 0 ? rows : std::min(rows, limit);
 }
 
 // Error rate if all rows are driven and each cell holds a random bit.
-double sum_error_rate(const sim::Parameters& noise, std::size_t rows) {
+double sum_error_rate(const reram::Parameters& noise, std::size_t rows) {
   double rate = 0;
   double logarithm = -static_cast<double>(rows) * std::log(2.0);  // ln of C(rows, ones) / 2^rows
   for (std::size_t ones = 0; ones <= rows; ++ones) {
-    rate += std::exp(logarithm) * sim::bit_error_rate(noise, ones, rows - ones);
+    rate += std::exp(logarithm) * reram::bit_error_rate(noise, ones, rows - ones);
     logarithm += std::log(static_cast<double>(rows - ones) / static_cast<double>(ones + 1));
   }
   return rate;
@@ -118,31 +118,31 @@ ReramErrors errors_of(const ReramRequest& request, const ReramRun& run, std::uin
       .bits = run.bytes_written * 8,
       .wrong = wrong,
       .rows_driven = rows_driven(run, request.options.mapping.active_rows_max),
-      .rows_for_target = sim::active_rows_for(request.parameters, request.target_rate)};
+      .rows_for_target = reram::active_rows_for(request.parameters, request.target_rate)};
   if (run.plan.is_xor_mode) {
     errors.closed_form = sum_error_rate(request.parameters, run.reads.size());
   } else if (!run.plan.mapping->is_combined() && errors.rows_driven >= run.plan.mapping->inputs()) {
-    errors.closed_form = sim::bit_error_rate(request.parameters, run.plan.mapping->matrix);
+    errors.closed_form = reram::bit_error_rate(request.parameters, run.plan.mapping->matrix);
   }
   return errors;
 }
 
-void add_rates(const sim::Parameters& parameters, ReramRun& run) {
+void add_rates(const reram::Parameters& parameters, ReramRun& run) {
   run.rate = static_cast<double>(run.bytes_read) / run.simulated_seconds;
   if (run.plan.is_xor_mode) {
     const std::size_t rows = run.reads.size();
     run.adc_bits_needed = static_cast<unsigned>(std::bit_width(rows));
     run.steady_rate =
-        static_cast<double>(rows) * sim::steady_sum_rate(parameters, rows, run.plan.ssd_count);
+        static_cast<double>(rows) * reram::steady_sum_rate(parameters, rows, run.plan.ssd_count);
   } else {
-    run.adc_bits_needed = sim::adc_bits_needed(*run.plan.mapping);
-    run.steady_rate = sim::steady_rate(parameters, *run.plan.mapping);
+    run.adc_bits_needed = reram::adc_bits_needed(*run.plan.mapping);
+    run.steady_rate = reram::steady_rate(parameters, *run.plan.mapping);
   }
 }
 
 }  // namespace
 
-CodeSpec reram_spec(unsigned data, unsigned parity, const sim::Parameters& parameters) {
+CodeSpec reram_spec(unsigned data, unsigned parity, const reram::Parameters& parameters) {
   return {.family = CodeFamily::hybrid,
           .layout = Layout::packets,
           .data_shards = data,
@@ -186,7 +186,7 @@ Result<ReramRun> run_reram(const ReramRequest& request) {
   run.simulated_seconds = device.seconds();
   add_rates(request.parameters, run);
   run.errors = errors_of(request, run, shards.wrong_bits());
-  run.joules = sim::energy_joules(request.parameters, run.counters);
+  run.joules = reram::energy_joules(request.parameters, run.counters);
   return run;
 }
 

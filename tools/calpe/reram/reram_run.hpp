@@ -23,7 +23,7 @@ struct ReramRequest {
   unsigned data = 10;
   unsigned parity = 4;
   std::vector<ShardIndex> lose = {};  // empty: encode
-  sim::Parameters parameters = {};
+  reram::Parameters parameters = {};
   backend::reram::ReramOptions options = {};
   std::size_t bytes = std::size_t{8} << 20U;  // data in all shards; rounded up to whole stripes
   double target_rate = 1e-15;                 // acceptable rate of wrong bits
@@ -50,8 +50,8 @@ struct ReramRun {
 
   backend::reram::ReramPlan plan = {};
   unsigned adc_bits_needed = 0;
-  sim::Counters counters = {};
-  sim::Wear wear = {};
+  reram::Counters counters = {};
+  reram::Wear wear = {};
   double simulated_seconds = 0;
   double rate = 0;         // bytes read per simulated second
   double steady_rate = 0;  // the same by formula, for an endless stream
@@ -66,7 +66,7 @@ struct ReramRun {
 };
 
 // The simulated code: profile hybrid with the packet size of the parameters.
-CodeSpec reram_spec(unsigned data, unsigned parity, const sim::Parameters& parameters);
+CodeSpec reram_spec(unsigned data, unsigned parity, const reram::Parameters& parameters);
 
 // Fails as Codec::create and plan_decode do, and if the matrix does not fit the simulated device.
 // Wrong bytes are not a failure; errors.wrong counts them.

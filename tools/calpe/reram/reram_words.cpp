@@ -69,7 +69,7 @@ std::string mode_text(const ReramRun& run) {
     return fmt::format("XOR mode over {}, {} added", counted(run.plan.ssd_count, "SSD"),
                        counted(run.reads.size(), "row"));
   }
-  const sim::Mapping& mapping = *run.plan.mapping;
+  const reram::Mapping& mapping = *run.plan.mapping;
   const std::string size =
       fmt::format("{} inputs x {} outputs", mapping.inputs(), mapping.outputs());
   const std::string copies =
@@ -87,7 +87,7 @@ std::string work_text(const ReramRun& run) {
                      fmt::join(run.writes, ", "), code);
 }
 
-std::vector<NamedParameter> list_parameters(const sim::Parameters& parameters) {
+std::vector<NamedParameter> list_parameters(const reram::Parameters& parameters) {
   std::vector<NamedParameter> list;
   std::istringstream lines(to_text(parameters));  // "read_ns = 36.336 fit # ..."
   for (std::string line; std::getline(lines, line);) {
@@ -138,7 +138,7 @@ std::vector<std::string> warnings_of(const ReramReport& report) {
   return warnings;
 }
 
-std::string calibration_text(const sim::Parameters& parameters) {
+std::string calibration_text(const reram::Parameters& parameters) {
   std::vector<std::string> fitted;
   for (const NamedParameter& parameter : list_parameters(parameters)) {
     if (parameter.origin == "fit") fitted.push_back(parameter.name);

@@ -31,7 +31,7 @@ struct NamedParameter {
   double value = 0;
   std::string origin;
 };
-std::vector<NamedParameter> list_parameters(const sim::Parameters& parameters);
+std::vector<NamedParameter> list_parameters(const reram::Parameters& parameters);
 
 // Writes to the most written row per simulated second, and seconds until it reaches `endurance`.
 // nullopt if rows are written only to map a matrix.
@@ -47,7 +47,7 @@ std::optional<double> speed_up(const ReramRun& run, const Baseline& baseline);
 // Sums beyond the converter range, and error rates above the target.
 std::vector<std::string> warnings_of(const ReramReport& report);
 // Names the parameters that were fitted to the paper's results.
-std::string calibration_text(const sim::Parameters& parameters);
+std::string calibration_text(const reram::Parameters& parameters);
 // Sentences that say what follows from this run, and what does not.
 std::vector<std::string> conclusions_of(const ReramReport& report);
 

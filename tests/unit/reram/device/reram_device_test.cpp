@@ -14,8 +14,8 @@ namespace {
 
 using tests::ReramStripes;
 
-sim::Parameters preset() {
-  return *sim::find_preset("reraid-fit");
+calpe::reram::Parameters preset() {
+  return *calpe::reram::find_preset("reraid-fit");
 }
 
 TEST(ReramDevice, opens_by_preset) {
@@ -51,7 +51,7 @@ TEST(ReramDevice, counts_of_both_modes_are_added_and_seen_in_the_profile) {
   const double single = device.seconds();
   EXPECT_GT(single, 0);
   ASSERT_TRUE(shards.agrees(device, shards.rebuild({{3, 5}})));
-  const sim::Counters counters = device.counters();
+  const calpe::reram::Counters counters = device.counters();
   EXPECT_EQ(counters.activations, 1 + 64);
   EXPECT_EQ(counters.data_row_writes, 10);
   EXPECT_EQ(counters.matrix_row_writes, 32 * 80);
@@ -75,7 +75,7 @@ TEST(ReramDevice, a_grid_that_does_not_fit_is_refused_when_compiling) {
 
 TEST(ReramDevice, a_converter_that_is_too_narrow_is_counted_and_gives_wrong_bytes) {
   const ReramStripes shards(10, 4);
-  sim::Parameters narrow = preset();
+  calpe::reram::Parameters narrow = preset();
   narrow.adc_bits.value = 4;
   ReramDevice device(narrow);
   EXPECT_FALSE(shards.agrees(device, shards.codec().plan_encode()));
