@@ -15,7 +15,8 @@ import sys
 JOBS_OF_SCRIPT = re.compile(r"^jobs=\(([^)]*)\)", re.MULTILINE)
 # A line of ci.yml: job: [dev, asan, tsan]
 JOBS_OF_MATRIX = re.compile(r"^ +job: \[([^\]]*)\]", re.MULTILINE)
-RUN_OF_MATRIX = ".ci/run --job ${{ matrix.job }}"
+# Each workflow runs the jobs of one script.
+SCRIPT_OF = {"ci.yml": ".ci/run", "nightly.yml": ".ci/nightly"}
 IMAGE = "debian:12"
 
 
@@ -24,15 +25,17 @@ def words(pattern, text):
     return sorted(re.split(r"[\s,]+", found[1].strip())) if found else []
 
 
-def job_problems(script, workflow):
+def job_problems(name, script, workflow):
+    path = SCRIPT_OF[name]
     ours, theirs = words(JOBS_OF_SCRIPT, script), words(JOBS_OF_MATRIX, workflow)
     if not ours:
-        yield ".ci/run has no line 'jobs=(...)', so its jobs cannot be compared with ci.yml"
+        yield f"{path} has no line 'jobs=(...)', so its jobs cannot be compared with {name}"
     elif ours != theirs:
-        yield (f"ci.yml runs the jobs {' '.join(theirs) or '(none)'}, .ci/run has "
+        yield (f"{name} runs the jobs {' '.join(theirs) or '(none)'}, {path} has "
                f"{' '.join(ours)}; make both lists equal")
-    if not re.search(rf"run: {re.escape(RUN_OF_MATRIX)}$", workflow, re.MULTILINE):
-        yield f"ci.yml does not run '{RUN_OF_MATRIX}'"
+    command = f"{path} --job ${{{{ matrix.job }}}}"
+    if not re.search(rf"run: {re.escape(command)}$", workflow, re.MULTILINE):
+        yield f"{name} does not run '{command}'"
 
 
 def workflow_problems(name, workflow, is_script):
@@ -48,16 +51,16 @@ def workflow_problems(name, workflow, is_script):
             yield f"{name} runs {path}, which is not an executable file"
 
 
-def problems(script, workflows, is_script):
-    yield from job_problems(script, workflows["ci.yml"])
-    if not re.search(r"run: \.ci/nightly$", workflows["nightly.yml"], re.MULTILINE):
-        yield "nightly.yml does not run '.ci/nightly'"
+def problems(scripts, workflows, is_script):
+    """scripts: the text of each script by its path."""
+    for name, path in SCRIPT_OF.items():
+        yield from job_problems(name, scripts[path], workflows[name])
     for name, workflow in workflows.items():
         yield from workflow_problems(name, workflow, is_script)
 
 
 # Small samples without an error, for the planted ones.
-SCRIPT = "jobs=(dev asan)\n"
+SCRIPTS = {".ci/run": "jobs=(dev asan)\n", ".ci/nightly": "jobs=(bugs)\n"}
 CLEAN = {
     "ci.yml": """
         job: [asan, dev]
@@ -67,8 +70,9 @@ CLEAN = {
         run: .ci/run --job ${{ matrix.job }}
 """,
     "nightly.yml": """
+        job: [bugs]
       image: debian:12
-      - run: .ci/nightly
+      - run: .ci/nightly --job ${{ matrix.job }}
 """,
 }
 # file, its text, replacement; expected message
@@ -81,7 +85,8 @@ PLANTED = [
     ("ci.yml", "checkout@v4", "checkout", "pin it by version"),
     ("ci.yml", "debian:12", "debian:13", "ci.yml runs in the image debian:13"),
     ("nightly.yml", "image: debian:12", "", "nightly.yml runs in the image none"),
-    ("nightly.yml", "run: .ci/nightly", "run: make", "nightly.yml does not run '.ci/nightly'"),
+    ("nightly.yml", "run: .ci/nightly", "run: make", "does not run '.ci/nightly --job"),
+    ("nightly.yml", "[bugs]", "[bugs, more]", "nightly.yml runs the jobs bugs more, .ci"),
     ("nightly.yml", "- run:", "- run: .ci/gone\n      - run:", "runs .ci/gone, which is not an"),
 ]
 
@@ -90,31 +95,33 @@ def selftest_problems():
     def is_script(path):
         return path in (".ci/run", ".ci/nightly")
 
-    found = list(problems(SCRIPT, CLEAN, is_script))
+    found = list(problems(SCRIPTS, CLEAN, is_script))
     if found:
         yield f"selftest: the samples without an error: {found}"
     for name, old, new, message in PLANTED:
-        found = list(problems(SCRIPT, {**CLEAN, name: CLEAN[name].replace(old, new)}, is_script))
+        planted = {**CLEAN, name: CLEAN[name].replace(old, new)}
+        found = list(problems(SCRIPTS, planted, is_script))
         if len(found) != 1 or message not in found[0]:
             yield f"selftest: '{new}' in {name}: expected '{message}', found {found}"
-    found = list(problems("", CLEAN, is_script))
-    if len(found) != 1 or "no line 'jobs=" not in found[0]:
-        yield f"selftest: a .ci/run without jobs: found {found}"
+    for path in SCRIPTS:
+        found = list(problems({**SCRIPTS, path: ""}, CLEAN, is_script))
+        if len(found) != 1 or f"{path} has no line 'jobs=" not in found[0]:
+            yield f"selftest: {path} without jobs: found {found}"
 
 
 def main():
     root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
     folder = root / ".github/workflows"
     workflows = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.y*ml")}
-    script = (root / ".ci/run").read_text(encoding="utf-8")
+    scripts = {path: (root / path).read_text(encoding="utf-8") for path in SCRIPT_OF.values()}
 
     def is_script(path):
         return os.access(root / path, os.X_OK)
 
-    found = [*problems(script, workflows, is_script), *selftest_problems()]
-    jobs = " ".join(words(JOBS_OF_SCRIPT, script))
+    found = [*problems(scripts, workflows, is_script), *selftest_problems()]
+    jobs = " ".join(word for script in scripts.values() for word in words(JOBS_OF_SCRIPT, script))
     print("\n".join(found) or f"workflows: {len(workflows)} files, jobs {jobs}, "
-          f"{len(PLANTED) + 1} planted errors found")
+          f"{len(PLANTED) + len(SCRIPTS)} planted errors found")
     return 1 if found else 0
 
 
