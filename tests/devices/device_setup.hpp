@@ -67,4 +67,11 @@ inline testing::AssertionResult is_on_device(const Codec& codec) {
   return testing::AssertionFailure() << "runs on " << name << ", not on " << tested_backend();
 }
 
+// True if the host may access the codec's device memory, too.
+inline bool codec_shares_memory(const Codec& codec) {
+  const auto memory = DeviceMemory::allocate(codec, 1);
+  const auto mapped = MappedMemory::map(*memory, 0, 1);
+  return mapped->bytes().data() == memory->shard(0, 1).data();
+}
+
 }  // namespace calpe::tests

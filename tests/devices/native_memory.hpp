@@ -99,10 +99,7 @@ class NativeMemory {
 
   // Its own context, for a device that works through copies.
   bool is_elsewhere(const Codec& codec) const {
-    if (own_context_ == nullptr) return false;
-    const auto memory = DeviceMemory::allocate(codec, 1);
-    const auto mapped = MappedMemory::map(*memory, 0, 1);
-    return mapped->bytes().data() != memory->shard(0, 1).data();
+    return own_context_ != nullptr && !codec_shares_memory(codec);
   }
 
   // Uses the driver's functions directly.

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "ptx_interpreter/captures.hpp"
 #include "ptx_interpreter/driver_state.hpp"
 #include "ptx_interpreter/ptx_machine.hpp"
 
@@ -48,6 +49,9 @@ void check_shape(const Kernel& kernel, const LaunchShape& shape) {
 
 Accesses run_launch(const Device& device, const QueuedLaunch& launch) {
   const Kernel& kernel = *launch.function->kernel;
+  if (launch.function->owner->is_unloaded) {
+    throw PtxError(launch_failed, text("kernel ", kernel.name, " of a module that was unloaded"));
+  }
   if (launch.fate.hangs) Controls::instance().hang();
   const MemoryView view = device.memory.view();
   AccessLog log(kernel.code.size());
@@ -79,6 +83,20 @@ std::vector<Span> find_spans(const Device& device, const QueuedLaunch& launch) {
     if (found != nullptr) spans.push_back({found->start, found->bytes});
   }
   return spans;
+}
+
+// Asking for the state of captured work is an error, and invalidates the capture.
+void check_not_captured(const Stream& stream) {
+  const auto capture = stream.capture();
+  if (capture == nullptr) return;
+  capture->invalidate();
+  throw PtxError(stream_capture_unsupported, "the stream is captured");
+}
+void check_not_captured(const Event& event) {
+  const auto capture = event.captured().first;
+  if (capture == nullptr) return;
+  capture->invalidate();
+  throw PtxError(captured_event, "the event was recorded in a captured stream");
 }
 
 void write_log(const std::string& message, unsigned count, const int* options, void** values) {
@@ -117,6 +135,7 @@ CALPE_PTX_EXPORT int cuModuleUnload(void* handle) {
     need_device();
     DriverState& state = DriverState::instance();
     const auto removed = state.modules.remove(handle);
+    removed->is_unloaded = true;
     for (void* function : removed->functions)
       state.functions.remove(function);
     return success;
@@ -163,7 +182,7 @@ CALPE_PTX_EXPORT int cuLaunchKernel(void* function, unsigned grid_x, unsigned gr
     Device& device = need_device();
     auto launch = std::make_shared<QueuedLaunch>();
     launch->function = state.functions.find(function);
-    const auto stream = state.streams.find(stream_handle);
+    const auto stream = state.find_stream(stream_handle);
     if (&stream->device != &device) throw PtxError(invalid_handle, "stream of another device");
     if (extra != nullptr || shared_bytes != 0) {
       throw PtxError(invalid_value, "extra arguments and dynamic shared memory are not known");
@@ -193,6 +212,14 @@ CALPE_PTX_EXPORT int cuStreamCreate(void** handle, unsigned /*flags*/) {
   });
 }
 
+CALPE_PTX_EXPORT int cuStreamGetCtx(void* handle, void** context) {
+  return driver_call("cuStreamGetCtx", true, [&] {
+    need(context);
+    *context = &DriverState::instance().find_stream(handle)->device;
+    return success;
+  });
+}
+
 CALPE_PTX_EXPORT int cuStreamDestroy_v2(void* handle) {
   return driver_call("cuStreamDestroy_v2", false, [&] {
     DriverState::instance().streams.remove(handle)->close();
@@ -202,20 +229,22 @@ CALPE_PTX_EXPORT int cuStreamDestroy_v2(void* handle) {
 
 CALPE_PTX_EXPORT int cuStreamQuery(void* handle) {
   return driver_call("cuStreamQuery", true, [&] {
-    const auto stream = DriverState::instance().streams.find(handle);
-    const std::uint64_t last = Hazards::instance().last(stream->id);
+    const auto stream = DriverState::instance().find_stream(handle);
+    check_not_captured(*stream);
+    const Clock all = Hazards::instance().clock(stream->id);
     if (!stream->is_idle()) return int{not_ready};
-    Hazards::instance().know(stream->id, last);
+    Hazards::instance().know(all);
     return stream->device.lost_code();
   });
 }
 
 CALPE_PTX_EXPORT int cuStreamSynchronize(void* handle) {
   return driver_call("cuStreamSynchronize", true, [&] {
-    const auto stream = DriverState::instance().streams.find(handle);
-    const std::uint64_t last = Hazards::instance().last(stream->id);
+    const auto stream = DriverState::instance().find_stream(handle);
+    check_not_captured(*stream);
+    const Clock all = Hazards::instance().clock(stream->id);
     stream->wait_idle();
-    Hazards::instance().know(stream->id, last);
+    Hazards::instance().know(all);
     return stream->device.lost_code();
   });
 }
@@ -224,26 +253,24 @@ CALPE_PTX_EXPORT int cuCtxSynchronize() {
   return driver_call("cuCtxSynchronize", true, [&] {
     Device& device = need_device();
     for (const auto& stream : device.streams()) {
-      const std::uint64_t last = Hazards::instance().last(stream->id);
+      const Clock all = Hazards::instance().clock(stream->id);
       stream->wait_idle();
-      Hazards::instance().know(stream->id, last);
+      Hazards::instance().know(all);
     }
     return device.lost_code();
   });
 }
 
 CALPE_PTX_EXPORT void calpe_ptx_hold(void* stream) {
-  DriverState::instance().streams.find(stream)->hold();
+  DriverState::instance().find_stream(stream)->hold();
 }
 
 CALPE_PTX_EXPORT int cuStreamWaitEvent(void* handle, void* event_handle, unsigned /*flags*/) {
   return driver_call("cuStreamWaitEvent", true, [&] {
     DriverState& state = DriverState::instance();
-    const auto stream = state.streams.find(handle);
+    const auto stream = state.find_stream(handle);
     const auto event = state.events.find(event_handle);
-    Hazards::instance().order(stream->id, event->before().first, event->before().second);
-    stream->push({.work = [event, mark = event->last_mark()](Accesses&) { event->wait(mark); },
-                  .runs_when_lost = true});
+    wait_for_event(*stream, event);
     return success;
   });
 }
@@ -268,12 +295,11 @@ CALPE_PTX_EXPORT int cuEventRecord(void* handle, void* stream_handle) {
   return driver_call("cuEventRecord", true, [&] {
     DriverState& state = DriverState::instance();
     const auto event = state.events.find(handle);
-    const auto stream = state.streams.find(stream_handle);
+    const auto stream = state.find_stream(stream_handle);
     if (&stream->device != &event->device) {
       throw PtxError(invalid_handle, "event and stream of different devices");
     }
-    stream->push({.work = [event, mark = event->expect(*stream)](Accesses&) { event->reach(mark); },
-                  .runs_when_lost = true});
+    record_event(event, *stream);
     return success;
   });
 }
@@ -281,8 +307,9 @@ CALPE_PTX_EXPORT int cuEventRecord(void* handle, void* stream_handle) {
 CALPE_PTX_EXPORT int cuEventQuery(void* handle) {
   return driver_call("cuEventQuery", true, [&] {
     const auto event = DriverState::instance().events.find(handle);
+    check_not_captured(*event);
     if (!event->is_done()) return int{not_ready};
-    Hazards::instance().know(event->before().first, event->before().second);
+    Hazards::instance().know(event->before());
     // Work before the event may have failed since this call began.
     return event->device.lost_code();
   });

@@ -32,7 +32,7 @@ std::byte* device_memory(const Device& device, std::uint64_t address, std::size_
 }
 
 std::shared_ptr<Stream> find_stream(void* handle) {
-  auto stream = DriverState::instance().streams.find(handle);
+  auto stream = DriverState::instance().find_stream(handle);
   if (&stream->device != &need_device()) {
     throw PtxError(invalid_handle, "stream of another device than the current one");
   }

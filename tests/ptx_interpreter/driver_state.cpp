@@ -21,6 +21,17 @@ DriverState& DriverState::instance() {
   return state;
 }
 
+std::shared_ptr<Stream> DriverState::find_stream(const void* handle) {
+  if (!is_default_stream(handle)) return streams.find(handle);
+  Device& device = need_device();
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<Stream>& stream = default_streams[device.index];
+  if (stream == nullptr) stream = Stream::start(device);
+  return stream;
+}
+
+thread_local int Inside::depth = 0;
+
 std::vector<Device*>& context_stack() {
   thread_local std::vector<Device*> stack;
   return stack;
@@ -74,6 +85,17 @@ constexpr NamedResult named_results[] = {
     {713, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "memory range is not registered"},
     {716, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
     {719, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
+    {401, "CUDA_ERROR_ILLEGAL_STATE", "the operation cannot be performed in the present state"},
+    {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+     "operation not permitted when stream is capturing"},
+    {901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error"},
+    {903, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "capture was not initiated in this stream"},
+    {904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"},
+    {905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION", "dependency created on uncaptured work"},
+    {907, "CUDA_ERROR_CAPTURED_EVENT",
+     "operation not permitted on an event last recorded in a capturing stream"},
+    {908, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
+     "attempt to terminate a thread-local capture from another thread"},
     {999, "CUDA_ERROR_UNKNOWN", "unknown error"},
 };
 
@@ -268,6 +290,9 @@ CALPE_PTX_EXPORT void calpe_ptx_local_bytes(int bytes) {
 }
 CALPE_PTX_EXPORT void calpe_ptx_count(calpe_ptx_counts* counts) {
   *counts = Controls::instance().counts();
+}
+CALPE_PTX_EXPORT int calpe_ptx_is_inside() {
+  return Inside::depth > 0 ? 1 : 0;
 }
 CALPE_PTX_EXPORT const char* calpe_ptx_message() {
   thread_local std::string message;

@@ -2,6 +2,7 @@
 // Shared by the driver functions: devices, handles, the current context, and the code around each
 // call.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -52,7 +53,10 @@ class Handles {
   std::uintptr_t last_ = 0;
 };
 
+struct Graph;  // captures.hpp
+
 struct LoadedModule {
+  std::atomic<bool> is_unloaded = false;
   Module module = {};
   std::vector<void*> functions = {};
   int local_bytes = 0;
@@ -67,6 +71,10 @@ struct DriverState {
 
   std::vector<std::unique_ptr<Device>> devices = {};
   Handles<Stream> streams = {};
+  Handles<const Graph> graphs = {};
+  Handles<const Graph> executables = {};
+  // The default stream, of which each device has one, or a stream of cuStreamCreate.
+  std::shared_ptr<Stream> find_stream(const void* handle);
   Handles<Event> events = {};
   Handles<LoadedModule> modules = {};
   Handles<Function> functions = {};
@@ -75,6 +83,7 @@ struct DriverState {
   std::map<std::uint64_t, std::size_t> host_allocations = {};
   std::map<std::uint64_t, std::size_t> host_registered = {};
   std::vector<int> retained = {};  // contexts, by device
+  std::map<int, std::shared_ptr<Stream>> default_streams = {};
 };
 
 // Device of the calling thread's context, or nullptr.
@@ -83,12 +92,28 @@ Device* current_device();
 Device& need_device();
 std::vector<Device*>& context_stack();
 
-// Whether the call invalidates a capture that calpe_ptx_capture() began.
+// Null or CU_STREAM_LEGACY. Its implicit waits for other streams are left out.
+inline bool is_default_stream(const void* handle) {
+  return reinterpret_cast<std::uintptr_t>(handle) <= 1;
+}
+
+// Whether the call invalidates a capture, of a stream or begun by calpe_ptx_capture().
 bool breaks_capture(std::string_view name);
+
+// While it exists, the calling thread is in the driver.
+class Inside {
+ public:
+  Inside() { ++depth; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  ~Inside() { --depth; }
+  static thread_local int depth;
+};
 
 // Runs `work`, unless the call must fail or the device is lost. Converts exceptions to results.
 template <class Work>
 int driver_call(const char* name, bool is_counted, const Work& work) {
+  const Inside inside;
   Controls& controls = Controls::instance();
   DriverState::instance();
   Device* device = current_device();

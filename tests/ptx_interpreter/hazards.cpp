@@ -81,20 +81,25 @@ std::string Hazards::finish(const RecordRef& record, Accesses accesses) {
   return conflict;
 }
 
-std::uint64_t Hazards::last(std::uint64_t stream) const {
+Clock Hazards::clock(std::uint64_t stream) const {
   const std::lock_guard lock(mutex_);
   const auto found = streams_.find(stream);
-  return found == streams_.end() ? 0 : found->second.last;
+  if (found == streams_.end()) return {};
+  Clock all = found->second.ordered;
+  all[stream] = found->second.last;
+  return all;
 }
 
-void Hazards::know(std::uint64_t stream, std::uint64_t number) {
+void Hazards::know(const Clock& done) {
   const std::lock_guard lock(mutex_);
-  const auto found = streams_.find(stream);
-  if (found == streams_.end()) return;
-  std::deque<RecordRef>& open = found->second.open;
-  while (!open.empty() && open.front()->number <= number)
-    open.pop_front();
-  if (open.empty() && found->second.is_closed) streams_.erase(found);
+  for (const auto& [stream, number] : done) {
+    const auto found = streams_.find(stream);
+    if (found == streams_.end()) continue;
+    std::deque<RecordRef>& open = found->second.open;
+    while (!open.empty() && open.front()->number <= number)
+      open.pop_front();
+    if (open.empty() && found->second.is_closed) streams_.erase(found);
+  }
 }
 
 void Hazards::close_stream(std::uint64_t stream) {
@@ -105,10 +110,14 @@ void Hazards::close_stream(std::uint64_t stream) {
   if (found->second.open.empty()) streams_.erase(found);
 }
 
-void Hazards::order(std::uint64_t stream, std::uint64_t other, std::uint64_t number) {
+void Hazards::order(std::uint64_t stream, const Clock& before) {
   const std::lock_guard lock(mutex_);
-  std::uint64_t& known = streams_[stream].ordered[other];
-  known = std::max(known, number);
+  Clock& ordered = streams_[stream].ordered;
+  for (const auto& [other, number] : before) {
+    if (other == stream) continue;
+    std::uint64_t& known = ordered[other];
+    known = std::max(known, number);
+  }
 }
 
 void Hazards::clear() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds missing waits, regardless of the actual order of execution. Two operations of different
 // streams must not touch the same bytes, one of them writing, unless the host knew that the first
-// was done when it started the second, or a stream waited for an event.
+// was done when it started the second, or a stream waited for an event, perhaps through others.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -31,6 +31,9 @@ struct OperationRecord {
 };
 using RecordRef = std::shared_ptr<OperationRecord>;
 
+// For each stream, the number of its operations that come before something.
+using Clock = std::map<std::uint64_t, std::uint64_t>;
+
 class Hazards {
  public:
   static Hazards& instance();  // never destroyed
@@ -42,18 +45,19 @@ class Hazards {
   RecordRef begin(std::uint64_t stream);
   // The operation is done. Returns an error or an empty string.
   std::string finish(const RecordRef& record, Accesses accesses);
-  std::uint64_t last(std::uint64_t stream) const;
-  // The host has seen that everything up to `number` is done.
-  void know(std::uint64_t stream, std::uint64_t number);
-  // Later operations of `stream` wait for all of `other` up to `number`.
-  void order(std::uint64_t stream, std::uint64_t other, std::uint64_t number);
+  // Everything that is done when the stream is idle.
+  Clock clock(std::uint64_t stream) const;
+  // The host has seen that this is done.
+  void know(const Clock& done);
+  // Later operations of `stream` wait for this.
+  void order(std::uint64_t stream, const Clock& before);
   void clear();
 
  private:
   struct StreamState {
     std::uint64_t last = 0;
     std::deque<RecordRef> open = {};  // not known to be done
-    std::map<std::uint64_t, std::uint64_t> ordered = {};
+    Clock ordered = {};
     bool is_closed = false;
   };
 

@@ -52,7 +52,7 @@ void calpe_ptx_slow(int device, double factor);
 void calpe_ptx_memory(size_t bytes); /* of every device; 1 GiB after a reset */
 /* From 1 to 0, the application captures a stream in the global mode. Calls that invalidate the
  * capture fail and count as misuses: those that allocate, free, load or unload, on threads that
- * are not in the relaxed mode, and cuCtxSynchronize. */
+ * are not in the relaxed mode, and cuCtxSynchronize. The same holds during real captures. */
 void calpe_ptx_capture(int is_on);
 void calpe_ptx_local_bytes(int bytes); /* reported spills of kernels loaded from now on */
 
@@ -65,6 +65,9 @@ struct calpe_ptx_counts {
   uint64_t misuses;        /* calls that no program should make: bad handles, memory in use */
 };
 void calpe_ptx_count(struct calpe_ptx_counts* counts);
+/* Whether the calling thread is in a function of the driver, such as for counting allocations of
+ * its caller. */
+int calpe_ptx_is_inside(void);
 /* Message of the last error or misuse; valid until the next one. */
 const char* calpe_ptx_message(void);
 

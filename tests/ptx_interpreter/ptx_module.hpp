@@ -22,6 +22,7 @@ enum Result : int {
   invalid_context = 201,
   invalid_ptx = 218,
   invalid_handle = 400,
+  illegal_state = 401,
   not_found = 500,
   not_ready = 600,
   illegal_address = 700,
@@ -31,6 +32,12 @@ enum Result : int {
   misaligned_address = 716,
   launch_failed = 719,
   stream_capture_unsupported = 900,
+  stream_capture_invalidated = 901,
+  stream_capture_unmatched = 903,
+  stream_capture_unjoined = 904,
+  stream_capture_isolation = 905,
+  captured_event = 907,
+  stream_capture_wrong_thread = 908,
 };
 
 struct PtxError : std::runtime_error {

@@ -5,13 +5,14 @@
 #include <thread>
 
 #include "base/text.hpp"
+#include "ptx_interpreter/captures.hpp"
 #include "ptx_interpreter/controls.hpp"
 
 namespace calpe::ptx {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Time = std::chrono::steady_clock;
 
 std::atomic<std::uint64_t> stream_count = 0;
 
@@ -68,19 +69,30 @@ void Device::wait_idle() const {
 
 std::uint64_t Event::expect(const Stream& stream) {
   const std::lock_guard lock(mutex_);
-  before_ = {stream.id, Hazards::instance().last(stream.id)};
+  before_ = Hazards::instance().clock(stream.id);
+  captured_ = {};
   return ++expected_;
 }
 
-std::pair<std::uint64_t, std::uint64_t> Event::before() const {
+Clock Event::before() const {
   const std::lock_guard lock(mutex_);
   return before_;
+}
+
+void Event::set_captured(std::shared_ptr<Capture> capture, std::size_t node) {
+  const std::lock_guard lock(mutex_);
+  captured_ = {std::move(capture), node};
+}
+
+std::pair<std::shared_ptr<Capture>, std::size_t> Event::captured() const {
+  const std::lock_guard lock(mutex_);
+  return captured_;
 }
 
 void Event::reach(std::uint64_t mark) {
   const std::lock_guard lock(mutex_);
   reached_ = mark;
-  time_ = Clock::now();
+  time_ = Time::now();
   changed_.notify_all();
 }
 
@@ -99,7 +111,7 @@ bool Event::is_done() const {
   return reached_ == expected_;
 }
 
-Clock::time_point Event::time() const {
+Time::time_point Event::time() const {
   const std::lock_guard lock(mutex_);
   return time_;
 }
@@ -114,10 +126,21 @@ std::shared_ptr<Stream> Stream::start(Device& device) {
 }
 
 void Stream::push(QueuedWork operation) {
+  if (const auto into = capture()) return into->add_work(id, std::move(operation));
   const std::lock_guard lock(mutex_);
   operation.record = Hazards::instance().begin(id);
   queue_.push_back(std::move(operation));
   changed_.notify_all();
+}
+
+void Stream::capture_into(std::shared_ptr<Capture> capture) {
+  const std::lock_guard lock(mutex_);
+  capture_ = std::move(capture);
+}
+
+std::shared_ptr<Capture> Stream::capture() const {
+  const std::lock_guard lock(mutex_);
+  return capture_;
 }
 
 void Stream::close() {
@@ -186,7 +209,7 @@ void Stream::run(const QueuedWork& operation) {
     Hazards::instance().finish(operation.record, {});
     return;
   }
-  const Clock::time_point start = Clock::now();
+  const Time::time_point start = Time::now();
   try {
     operation.work(accesses);
   } catch (const PtxError& error) {
@@ -195,7 +218,33 @@ void Stream::run(const QueuedWork& operation) {
   const std::string conflict = Hazards::instance().finish(operation.record, std::move(accesses));
   if (!conflict.empty()) device.lose(launch_failed, conflict);
   const double slowness = operation.is_slowed ? controls.slowness(device.index) : 1;
-  if (slowness > 1) std::this_thread::sleep_for((Clock::now() - start) * (slowness - 1));
+  if (slowness > 1) std::this_thread::sleep_for((Time::now() - start) * (slowness - 1));
+}
+
+void record_event(const std::shared_ptr<Event>& event, Stream& stream) {
+  if (const auto capture = stream.capture()) {
+    return event->set_captured(capture, capture->add_record(stream.id));
+  }
+  stream.push({.work = [event, mark = event->expect(stream)](Accesses&) { event->reach(mark); },
+               .runs_when_lost = true});
+}
+
+void wait_for_event(Stream& stream, const std::shared_ptr<Event>& event) {
+  const auto [capture, node] = event->captured();
+  const auto own = stream.capture();
+  if (capture != nullptr) {
+    if (own == nullptr) capture->join(stream.shared_from_this());
+    if (own != nullptr && own != capture) {
+      throw PtxError(stream_capture_isolation, "wait for an event of another capture");
+    }
+    return capture->add_wait(stream.id, node);
+  }
+  if (own != nullptr) {
+    throw PtxError(stream_capture_isolation, "captured wait for an event outside of the capture");
+  }
+  Hazards::instance().order(stream.id, event->before());
+  stream.push({.work = [event, mark = event->last_mark()](Accesses&) { event->wait(mark); },
+               .runs_when_lost = true});
 }
 
 }  // namespace calpe::ptx

@@ -20,6 +20,7 @@
 
 namespace calpe::ptx {
 
+class Capture;
 class Stream;
 
 class Device {
@@ -57,8 +58,11 @@ class Event {
   void reach(std::uint64_t mark);
   void wait(std::uint64_t mark) const;
   std::uint64_t last_mark() const;
-  // What is before the last mark: the stream, and the number of its operations.
-  std::pair<std::uint64_t, std::uint64_t> before() const;
+  // What is before the last mark.
+  Clock before() const;
+  // The last record was captured instead: its node.
+  void set_captured(std::shared_ptr<Capture> capture, std::size_t node);
+  std::pair<std::shared_ptr<Capture>, std::size_t> captured() const;
   bool is_done() const;
   std::chrono::steady_clock::time_point time() const;
 
@@ -67,7 +71,8 @@ class Event {
   mutable std::condition_variable changed_ = {};
   std::uint64_t expected_ = 0;
   std::uint64_t reached_ = 0;
-  std::pair<std::uint64_t, std::uint64_t> before_ = {};
+  Clock before_ = {};
+  std::pair<std::shared_ptr<Capture>, std::size_t> captured_ = {};
   std::chrono::steady_clock::time_point time_ = {};
 };
 
@@ -96,7 +101,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   Device& device;
   const std::uint64_t id = Hazards::instance().add_stream();
 
-  void push(QueuedWork operation);
+  void push(QueuedWork operation);                      // or captures it
+  void capture_into(std::shared_ptr<Capture> capture);  // null: ends that
+  std::shared_ptr<Capture> capture() const;
   void close();    // ends when the queue is empty
   void hold();     // runs nothing until a call waits
   void release();  // ends that
@@ -113,7 +120,12 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::deque<QueuedWork> queue_ = {};  // the first one is running
   bool is_closed_ = false;
   bool is_held_ = false;
+  std::shared_ptr<Capture> capture_ = {};
   std::mt19937_64 random_;
 };
+
+// cuEventRecord and cuStreamWaitEvent, also of a capture.
+void record_event(const std::shared_ptr<Event>& event, Stream& stream);
+void wait_for_event(Stream& stream, const std::shared_ptr<Event>& event);
 
 }  // namespace calpe::ptx

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "devices/native_memory.hpp"
+#include "devices/own_stream.hpp"
 #include "support/random_cases.hpp"
 
 namespace calpe::tests {
@@ -16,57 +16,6 @@ namespace {
 constexpr std::size_t data_shards = 4;
 constexpr std::size_t parity_shards = 2;
 constexpr std::size_t shard_bytes = 4096;
-constexpr unsigned non_blocking = 1;  // CU_STREAM_NON_BLOCKING
-
-using Bytes = std::vector<std::byte>;
-
-// A stream of the program, in the codec's context.
-class OwnStream {
- public:
-  OwnStream(const Codec& codec, unsigned flags) : context_(DeviceMemory::native_context(codec)) {
-    in_context([&] {
-      EXPECT_EQ((cuda_function<int(void**, unsigned)>("cuStreamCreate")(&stream_, flags)), 0);
-    });
-  }
-  OwnStream(const OwnStream&) = delete;
-  OwnStream& operator=(const OwnStream&) = delete;
-  ~OwnStream() {
-    in_context([&] { EXPECT_EQ(cuda_function<int(void*)>("cuStreamDestroy_v2")(stream_), 0); });
-  }
-
-  void hold() const { cuda_function<decltype(calpe_ptx_hold)>("calpe_ptx_hold")(stream_); }
-  void copy_in(std::byte* to, const Bytes& from) const {
-    using Copy = int(std::uint64_t, const void*, std::size_t, void*);
-    in_context([&] {
-      EXPECT_EQ(cuda_function<Copy>("cuMemcpyHtoDAsync_v2")(reinterpret_cast<std::uint64_t>(to),
-                                                            from.data(), from.size(), stream_),
-                0);
-    });
-  }
-  void copy_out(Bytes& to, const std::byte* from) const {
-    using Copy = int(void*, std::uint64_t, std::size_t, void*);
-    in_context([&] {
-      EXPECT_EQ(cuda_function<Copy>("cuMemcpyDtoHAsync_v2")(
-                    to.data(), reinterpret_cast<std::uint64_t>(from), to.size(), stream_),
-                0);
-    });
-  }
-  void wait() const {
-    in_context([&] { EXPECT_EQ(cuda_function<int(void*)>("cuStreamSynchronize")(stream_), 0); });
-  }
-
- private:
-  template <class Call>
-  void in_context(const Call& call) const {
-    EXPECT_EQ(cuda_function<int(void*)>("cuCtxPushCurrent_v2")(context_), 0);
-    call();
-    void* popped = nullptr;
-    EXPECT_EQ(cuda_function<int(void**)>("cuCtxPopCurrent_v2")(&popped), 0);
-  }
-
-  void* context_;
-  void* stream_ = nullptr;
-};
 
 class Streams : public DeviceTest {
  protected:
