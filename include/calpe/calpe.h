@@ -583,7 +583,8 @@ CALPE_API CALPE_CHECKED calpe_status calpe_apply_matrix(const calpe_matrix* matr
  * Order with the caller's own device work. With CUDA, a call that uses device memory first waits
  * for all work queued so far in the context, on every stream. OpenCL has no such wait, so call
  * clFinish() first on the queues that use the memory. The coding work is complete when the call
- * returns; for calpe_submit(), when calpe_wait() returns. */
+ * returns; for calpe_submit(), when calpe_wait() returns. calpe_queue_plan works without a wait, in
+ * the caller's own stream or queue. */
 typedef struct calpe_device_memory calpe_device_memory;
 typedef struct calpe_mapped_memory calpe_mapped_memory;
 typedef struct calpe_registered_memory calpe_registered_memory;
@@ -630,6 +631,42 @@ CALPE_API CALPE_CHECKED calpe_status calpe_register_memory(const calpe_codec* co
                                                            calpe_registered_memory** out,
                                                            calpe_error* error);
 CALPE_API void calpe_unregister_memory(calpe_registered_memory* registered);
+
+/* A plan for shards of one length, for a CUDA stream or an OpenCL queue of the caller;
+ * calpe/device_queue.hpp describes it in detail. Enqueued work begins after all that the queue
+ * holds, and what the queue gets later finds its results. The calls do not wait for the device, do
+ * not allocate unless they fail, and may be captured into a CUDA graph. All shards and the
+ * workspace are in memory of the codec's device. The work is neither checked nor repeated on the
+ * CPU. Threads may share the plan. It may outlive the codec and the plan it was made from. */
+typedef struct calpe_queue_plan calpe_queue_plan;
+/* Prepares `plan` for data shards of shard_bytes; compiles its kernel and waits for that. flags:
+ * CALPE_RUN_*. Fails with CALPE_ERROR_INVALID_ARGUMENT if the codec does not run on one CUDA or
+ * OpenCL device. */
+CALPE_API CALPE_CHECKED calpe_status calpe_queue_plan_create(const calpe_codec* codec,
+                                                             const calpe_plan* plan,
+                                                             size_t shard_bytes, uint32_t flags,
+                                                             calpe_queue_plan** out,
+                                                             calpe_error* error);
+/* Returns the length of the workspace for so many stripes. */
+CALPE_API size_t calpe_queue_plan_workspace_bytes(const calpe_queue_plan* plan,
+                                                  size_t stripe_count);
+/* Applies the plan to stripes in a CUstream of the context from calpe_native_context(); NULL is the
+ * default stream. The lists hold the pointers of all stripes, one stripe after the other, and are
+ * only used during the call. The workspace is in use until the work is done; calls in one stream
+ * may share it. */
+CALPE_API CALPE_CHECKED calpe_status calpe_enqueue_cuda(const calpe_queue_plan* plan, void* stream,
+                                                        size_t stripe_count,
+                                                        const void* const* inputs,
+                                                        void* const* outputs, void* workspace,
+                                                        size_t workspace_bytes, calpe_error* error);
+/* The same in a cl_command_queue of that context. If the device does not share the host's memory,
+ * all inputs are in one buffer, and all outputs are in one. */
+CALPE_API CALPE_CHECKED calpe_status calpe_enqueue_opencl(
+    const calpe_queue_plan* plan, void* queue, size_t stripe_count, const void* const* inputs,
+    void* const* outputs, void* workspace, size_t workspace_bytes, calpe_error* error);
+/* Destroys the plan, which may be NULL. All work that it enqueued must be complete, and graphs that
+ * captured it must not be launched again. */
+CALPE_API void calpe_queue_plan_destroy(calpe_queue_plan* plan);
 
 /* Counters of the device since it was opened; all zero on the CPU. Set struct_size first. */
 typedef struct calpe_device_profile {

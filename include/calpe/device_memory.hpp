@@ -10,12 +10,12 @@
 //   codec.encode(data, parity);
 //   ... the parity is complete: queue work that reads it, on any stream or queue ...
 //
-// Order with your own work. This interface has no streams or queues yet. With CUDA, every call that
-// reads or writes device memory first waits for all work queued so far in the context, on every
-// stream (cuCtxSynchronize); work queued later may run at the same time. OpenCL has no such wait,
-// so call clFinish() first on the queues that use the memory. With both, the coding work is
-// complete when the call returns; for submit(), when wait() returns. Calls on host memory never
-// wait.
+// Order with your own work. device_queue.hpp works in your own stream or queue, without a wait. All
+// other calls wait. With CUDA, every call that reads or writes device memory first waits for all
+// work queued so far in the context, on every stream (cuCtxSynchronize); work queued later may run
+// at the same time. OpenCL has no such wait, so call clFinish() first on the queues that use the
+// memory. With both, the coding work is complete when the call returns; for submit(), when wait()
+// returns. Calls on host memory never wait.
 //
 // A device shard is an address that stands for device memory. Every function accepts it, also mixed
 // with host memory, which is then copied. verify() and locate() copy device shards to the host in

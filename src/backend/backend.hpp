@@ -123,6 +123,8 @@ struct CompareCall {
   const void* state = nullptr;  // first argument of `run`; part of the kernel
 };
 
+class CallerQueues;  // caller_queues.hpp
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -161,6 +163,8 @@ class Device {
   // True if kernels may be over GF(2^16), whose symbols are two bytes in two units.
   virtual bool codes_wide_symbols() const { return false; }
   virtual DeviceMemory* memory() { return nullptr; }  // nullptr: host memory only
+  // nullptr: the device takes no queues of the caller.
+  virtual CallerQueues* caller_queues() { return nullptr; }
   // The CPU path that the device stands for; nullptr: none. Tags use it.
   virtual const cpu::CpuKernels* cpu_kernels() const { return nullptr; }
   virtual Profile profile() const { return {}; }

@@ -9,4 +9,8 @@ std::shared_ptr<backend::Device> CodecAccess::device(const Codec& codec) {
   return codec.impl_ ? codec.impl_->device : nullptr;
 }
 
+Result<CodecAccess::PlanParts> CodecAccess::plan_parts(const Codec& codec, const Plan& plan) {
+  return Codec::Impl::plan_parts(codec.impl_.get(), plan);
+}
+
 }  // namespace calpe

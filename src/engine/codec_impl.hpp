@@ -13,6 +13,7 @@
 #include "base/thread_pool.hpp"
 #include "base/try.hpp"
 #include "code/code.hpp"
+#include "engine/codec_access.hpp"
 #include "engine/run/executor.hpp"
 #include "engine/run/operand_names.hpp"
 #include "engine/run/stripe_check.hpp"
@@ -106,6 +107,14 @@ struct Codec::Impl {
     return impl != nullptr && plan.impl_ != nullptr && plan.impl_->spec == impl->shared_spec;
   }
   static Status check_plan(const Impl* impl, const Plan& plan);
+  static Result<CodecAccess::PlanParts> plan_parts(const Impl* impl, const Plan& plan) {
+    CALPE_CHECK(check_plan(impl, plan));
+    return CodecAccess::PlanParts{.owner = plan.impl_,
+                                  .device = plan.impl_->device.get(),
+                                  .kernel = plan.impl_->kernel.get(),
+                                  .reads = plan.impl_->recipe.reads.size(),
+                                  .writes = plan.impl_->recipe.writes.size()};
+  }
   // Implements run(), encode() and decode(), which differ in the names of their shards. Inlined: a
   // call would copy all operands. A template, so that each has its own lambda, which is inlined
   // too.

@@ -29,8 +29,8 @@ ITEM = re.compile(r"^([-*+]|\d+\.) ")
 # First the headers to begin with.
 HEADERS = {"C API": ["calpe.h", "streams.h", "gib.h"],
            "C++ API": ["codec.hpp", "code_spec.hpp", "result.hpp", "shard_list.hpp", "streams.hpp",
-                       "matrix_product.hpp", "galois.hpp", "device_memory.hpp", "stores.hpp",
-                       "techniques.hpp"]}
+                       "matrix_product.hpp", "galois.hpp", "device_memory.hpp", "device_queue.hpp",
+                       "stores.hpp", "techniques.hpp"]}
 
 made = tempfile.TemporaryDirectory(prefix="calpe-site-")
 

@@ -100,6 +100,7 @@ struct Function {
 // Null in older drivers.
 #define CALPE_CUDA_NEWER_FUNCTIONS(X)                                           \
   X(exchange_capture_mode, "cuThreadExchangeStreamCaptureMode", CuCaptureMode*) \
+  X(stream_get_ctx, "cuStreamGetCtx", CuStream, CuContext*)                     \
   X(device_get_pci_bus_id, "cuDeviceGetPCIBusId", char*, int, CuDevice)
 
 struct CudaApi {

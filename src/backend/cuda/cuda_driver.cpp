@@ -3,10 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
+#include <mutex>
 
+#include "backend/cuda/cuda_caller_stream.hpp"
 #include "backend/cuda/cuda_context.hpp"
 #include "backend/cuda/cuda_queue.hpp"
+#include "base/address.hpp"
+#include "base/assert.hpp"
 #include "base/try.hpp"
 
 namespace calpe::backend::cuda {
@@ -88,6 +93,7 @@ Result<gpu::DriverInfo> read_info(const CudaApi& api, unsigned index, CuDevice d
                          .has_unified_addresses = true,
                          .waits_for_context = true,
                          .knows_owners = true,
+                         .takes_caller_queues = true,
                          .memory_bytes = memory_bytes,
                          .grid_max = static_cast<std::size_t>(std::min(grid[1], grid[2])),
                          .words_max = static_cast<std::size_t>(grid[0]) * group_items.back()};
@@ -131,6 +137,8 @@ class CudaDriver : public gpu::Driver {
   Result<std::unique_ptr<gpu::Queue>> open_queue(const QueueOptions& options) override {
     return CudaQueue::open(context_, options.profiling);
   }
+  Status prepare_caller_queues() override;
+  Status use_caller_queue(const QueueHandle& queue, const gpu::CallerWork& work) override;
 
  private:
   const CudaApi& api() const noexcept { return context_->api(); }
@@ -139,6 +147,9 @@ class CudaDriver : public gpu::Driver {
 
   gpu::DriverInfo info_;
   ContextRef context_;
+  std::mutex mutex_;
+  std::unique_ptr<const NumberWriter> writer_owner_;  // guarded by mutex_
+  std::atomic<const NumberWriter*> writer_ = nullptr;
 };
 
 Result<std::unique_ptr<gpu::Module>> CudaDriver::build(const emit::DeviceText& text,
@@ -237,6 +248,28 @@ gpu::Owner CudaDriver::owner_of(const std::byte* address) const noexcept {
     return gpu::Owner::host;
   }
   return ordinal == context_->device() ? gpu::Owner::device : gpu::Owner::other_device;
+}
+
+Status CudaDriver::prepare_caller_queues() {
+  const std::lock_guard lock(mutex_);
+  if (writer_owner_ != nullptr) return Done{};
+  CALPE_TRY(std::unique_ptr<gpu::Module> module,
+            build(NumberWriter::text(), {.language = info_.language, .group_items = 1}));
+  writer_owner_ = std::make_unique<const NumberWriter>(std::move(module));
+  writer_.store(writer_owner_.get(), std::memory_order_release);
+  return Done{};
+}
+
+Status CudaDriver::use_caller_queue(const QueueHandle& queue, const gpu::CallerWork& work) {
+  if (queue.kind != QueueKind::cuda_stream) return invalid(info_.name, " takes CUDA streams only");
+  const NumberWriter* const writer = writer_.load(std::memory_order_acquire);
+  CALPE_ASSERT(writer != nullptr);  // prepare_caller_queues() comes first
+  CuStream const stream = pointer_at<CuStreamObject>(queue.handle);
+  const CudaContext::Current current(*context_);
+  CALPE_CHECK(current.status());
+  CALPE_CHECK(CudaCallerStream::check(*context_, stream));
+  CudaCallerStream target(*context_, stream, *writer);
+  return work.add_to(target);
 }
 
 }  // namespace

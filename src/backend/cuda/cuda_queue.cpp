@@ -79,6 +79,40 @@ Status CudaModule::add_entry(const std::string& name) {
   return Done{};
 }
 
+Status launch_in(const CudaContext& context, CuStream stream, const CudaModule& module,
+                 const gpu::Launch& launch) {
+  if (launch.entry >= module.entry_count()) {
+    return invalid("entry ", launch.entry, " of a module with ", module.entry_count());
+  }
+  const std::size_t group_items = module.group_items();
+  const std::size_t blocks = (launch.words + group_items - 1) / group_items;
+  if (blocks > grid_x_max) return invalid("launch of ", blocks, " blocks, at most ", grid_x_max);
+
+  const gpu::Launch::Table no_table;
+  const gpu::Launch::Table& table = launch.table != nullptr ? *launch.table : no_table;
+  // A kernel without a table reads the first seven.
+  std::array<std::uint64_t, 13> values = {reinterpret_cast<std::uintptr_t>(launch.n_base),
+                                          reinterpret_cast<std::uintptr_t>(launch.r_base),
+                                          launch.shards.at,
+                                          launch.first,
+                                          launch.column_bytes,
+                                          launch.unit_stride,
+                                          launch.group_stride,
+                                          table.bits.at,
+                                          table.row_group,
+                                          table.input_shards,
+                                          table.output_shards,
+                                          table.unit_count,
+                                          std::uint64_t{table.accumulate}};
+  // The driver copies the values before the call returns.
+  std::array<void*, values.size()> arguments = {};
+  std::ranges::transform(values, arguments.begin(), [](std::uint64_t& value) { return &value; });
+  return context.call(context.api().launch_kernel, module.entry(launch.entry),
+                      static_cast<unsigned>(blocks), static_cast<unsigned>(launch.groups),
+                      static_cast<unsigned>(launch.stripes), module.group_items(), 1U, 1U, 0U,
+                      stream, arguments.data(), static_cast<void**>(nullptr));
+}
+
 Result<StreamRef> CudaStream::open(ContextRef context) {
   CuStream handle = nullptr;
   CALPE_CHECK(context->call(context->api().stream_create, &handle, stream_non_blocking));
@@ -143,37 +177,9 @@ Status CudaQueue::copy_within(const gpu::Place& to, const gpu::Place& from, std:
 }
 
 Status CudaQueue::launch(const gpu::Module& module, const gpu::Launch& launch) {
-  const auto& built = static_cast<const CudaModule&>(module);
-  if (launch.entry >= built.entry_count()) {
-    return invalid("entry ", launch.entry, " of a module with ", built.entry_count());
-  }
-  const std::size_t group_items = built.group_items();
-  const std::size_t blocks = (launch.words + group_items - 1) / group_items;
-  if (blocks > grid_x_max) return invalid("launch of ", blocks, " blocks, at most ", grid_x_max);
-
-  std::vector<std::uint64_t> values = {reinterpret_cast<std::uintptr_t>(launch.n_base),
-                                       reinterpret_cast<std::uintptr_t>(launch.r_base),
-                                       launch.shards.at,
-                                       launch.first,
-                                       launch.column_bytes,
-                                       launch.unit_stride,
-                                       launch.group_stride};
-  if (launch.table != nullptr) {
-    const gpu::Launch::Table& table = *launch.table;
-    values.insert(values.end(),
-                  {table.bits.at, table.row_group, table.input_shards, table.output_shards,
-                   table.unit_count, std::uint64_t{table.accumulate}});
-  }
-  // The driver copies the values before the call returns.
-  std::vector<void*> arguments;
-  arguments.reserve(values.size());
-  for (std::uint64_t& value : values)
-    arguments.push_back(&value);
   return timed(&gpu::PhaseSeconds::kernel, [&] {
-    return call(api().launch_kernel, built.entry(launch.entry), static_cast<unsigned>(blocks),
-                static_cast<unsigned>(launch.groups), static_cast<unsigned>(launch.stripes),
-                built.group_items(), 1U, 1U, 0U, stream_->handle(), arguments.data(),
-                static_cast<void**>(nullptr));
+    return launch_in(*stream_->context(), stream_->handle(), static_cast<const CudaModule&>(module),
+                     launch);
   });
 }
 

@@ -32,6 +32,10 @@ class CudaModule : public gpu::Module {
   std::size_t spill_bytes_ = 0;
 };
 
+// Queues a launch in any stream of the context. Allocates nothing unless it fails.
+Status launch_in(const CudaContext& context, CuStream stream, const CudaModule& module,
+                 const gpu::Launch& launch);
+
 class CudaStream {
  public:
   static Result<std::shared_ptr<const CudaStream>> open(ContextRef context);

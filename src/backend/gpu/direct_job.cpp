@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a batch in place: kernels access the shards directly.
 #include <algorithm>
-#include <bit>
 #include <utility>
 #include <vector>
 
@@ -13,12 +12,6 @@
 namespace calpe::backend::gpu {
 
 namespace {
-
-// The lowest bit set in any of them is the largest power of two that divides all.
-std::size_t common_alignment(std::uint64_t bits) {
-  constexpr std::uint64_t most = 4096;
-  return std::size_t{1} << static_cast<unsigned>(std::countr_zero(bits | most));
-}
 
 Place place_of(const Core& core, const std::byte* shard) {
   if (!core.info().shares_memory) {
@@ -87,9 +80,7 @@ Status enqueue_direct(Core& core, Slot& slot, const GpuKernel& kernel, const Bat
   const emit::DeviceShape& shape = kernel.task().shape;
   CALPE_TRY(std::uint64_t * entry, slot.make_table(batch.stripe_count * kernel.shards()));
   const Geometry& geometry = batch.geometry;
-  std::uint64_t bits = geometry.offset;
-  if (geometry.group_count > 1) bits |= geometry.group_stride;
-  if (shape.unit_count > 1) bits |= geometry.unit_stride;
+  std::uint64_t bits = distance_bits(geometry, shape);
   Reached reached = {
       .stripe_count = batch.stripe_count, .geometry = geometry, .accumulate = batch.accumulate};
   const auto add = [&](const std::byte* shard, void*& base) {

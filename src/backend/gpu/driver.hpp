@@ -15,6 +15,8 @@
 #include <calpe/result.hpp>
 
 #include "backend/backend.hpp"
+#include "backend/caller_queues.hpp"
+#include "base/text.hpp"
 #include "emit/device_kernel.hpp"
 
 namespace calpe::backend::gpu {
@@ -42,6 +44,7 @@ struct DriverInfo {
   bool has_unified_addresses = false;
   bool waits_for_context = false;  // wait_for_context() has an effect
   bool knows_owners = false;       // owner_of() knows device memory by its address
+  bool takes_caller_queues = false;
   std::size_t memory_bytes = 0;
   std::size_t allocation_max = std::numeric_limits<std::size_t>::max();  // bytes per allocation
   // Maximum grid in y and z, and in x. Every device supports 65,535 groups.
@@ -111,18 +114,43 @@ struct PhaseSeconds {
   double copy_out = 0;
 };
 
+// Executes launches in order, asynchronously.
+class LaunchQueue {
+ public:
+  virtual ~LaunchQueue() = default;  // does not wait
+  virtual Status launch(const Module& module, const Launch& launch) = 0;
+};
+
 // Executes work in order, asynchronously. Everything passed to a call must stay valid until a later
 // event is done. One thread at a time may use a queue.
-class Queue {
+class Queue : public LaunchQueue {
  public:
-  virtual ~Queue() = default;  // does not wait
   virtual Status copy_in(const Place& to, const std::byte* from, std::size_t bytes) = 0;
   virtual Status copy_out(std::byte* to, const Place& from, std::size_t bytes) = 0;
   virtual Status copy_within(const Place& to, const Place& from, std::size_t bytes) = 0;
-  virtual Status launch(const Module& module, const Launch& launch) = 0;
   virtual Result<std::unique_ptr<Event>> mark() = 0;
   // Times of all work done since the last call.
   virtual Result<PhaseSeconds> take_seconds() = 0;
+};
+
+// A queue of the caller, for the time of one call. Commands run in order, after what the caller
+// queued before.
+class CallerQueue : public LaunchQueue {
+ public:
+  // Writes numbers to device memory at a multiple of `write_multiple` numbers. They are copied
+  // before the call returns, and a graph that captures the queue keeps its own copy.
+  static constexpr std::size_t write_multiple = 16;
+  virtual Status write(const Place& to, std::span<const std::uint64_t> numbers) = 0;
+};
+
+// Adds commands to a queue of the caller. A pointer and a reference instead of std::function, which
+// allocates.
+class CallerWork {
+ public:
+  virtual Status add_to(CallerQueue& queue) const = 0;
+
+ protected:
+  ~CallerWork() = default;
 };
 
 // Thread-safe, except for Queue.
@@ -168,6 +196,14 @@ class Driver {
     bool profiling = false;
   };
   virtual Result<std::unique_ptr<Queue>> open_queue(const QueueOptions& options) = 0;
+
+  // Only with takes_caller_queues. Builds what use_caller_queue() needs, once.
+  virtual Status prepare_caller_queues() { return Done{}; }
+  // Lets `work` add to the queue. Fails with invalid_argument, before that, if the queue is not one
+  // of this device and context. Allocates nothing unless it fails.
+  virtual Status use_caller_queue(const QueueHandle& /*queue*/, const CallerWork& /*work*/) {
+    return make_error(ErrorCode::invalid_argument, info().name, " takes no queues of the caller");
+  }
 };
 
 }  // namespace calpe::backend::gpu

@@ -8,6 +8,7 @@
 #include "backend/gpu/gpu_kernel.hpp"
 #include "backend/gpu/job.hpp"
 #include "backend/gpu/lost_work.hpp"
+#include "backend/gpu/queued_job.hpp"
 #include "backend/gpu/tuning.hpp"
 #include "base/leak_on_purpose.hpp"
 #include "base/text.hpp"
@@ -31,7 +32,7 @@ ir::CostModel cost_model_of(const Core& core) {
 class GpuDevice : public Device {
  public:
   explicit GpuDevice(std::shared_ptr<Core> core)
-      : core_(std::move(core)), cost_model_(cost_model_of(*core_)) {
+      : core_(std::move(core)), cost_model_(cost_model_of(*core_)), queues_(*core_) {
     core_->users.fetch_add(1);
   }
   GpuDevice(const GpuDevice&) = delete;
@@ -49,6 +50,9 @@ class GpuDevice : public Device {
     return core_->may_still_write.load(std::memory_order_acquire);
   }
   DeviceMemory* memory() override { return &core_->memory; }
+  CallerQueues* caller_queues() override {
+    return core_->info().takes_caller_queues ? &queues_ : nullptr;
+  }
 
   Result<KernelRef> compile(const ir::Program& program) override {
     if (const Status sound = ir::verify(program); !sound) {
@@ -110,6 +114,7 @@ class GpuDevice : public Device {
 
   std::shared_ptr<Core> core_;
   ir::CostModel cost_model_;
+  QueuedJobs queues_;
 };
 
 Result<std::shared_ptr<Core>> open_core(

@@ -2,6 +2,7 @@
 #include "backend/gpu/launcher.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/try.hpp"
 
@@ -23,7 +24,7 @@ VariantKey key_of(const Core& core, const GpuKernel& kernel, const Reached& reac
 
 class Launcher {
  public:
-  Launcher(Core& core, Queue& queue, const GpuKernel& kernel, const Reached& reached)
+  Launcher(Core& core, LaunchQueue& queue, const GpuKernel& kernel, const Reached& reached)
       : core_(core), queue_(queue), kernel_(kernel), reached_(reached) {}
 
   Status variant_over(const Variant& variant, std::size_t columns) {
@@ -92,14 +93,30 @@ class Launcher {
   }
 
   Core& core_;
-  Queue& queue_;
+  LaunchQueue& queue_;
   const GpuKernel& kernel_;
   const Reached& reached_;
 };
 
 }  // namespace
 
-Status enqueue(Core& core, Queue& queue, const GpuKernel& kernel, const Reached& reached,
+std::size_t common_alignment(std::uint64_t bits) {
+  constexpr std::uint64_t most = 4096;
+  return std::size_t{1} << static_cast<unsigned>(std::countr_zero(bits | most));
+}
+
+std::uint64_t distance_bits(const Geometry& geometry, const emit::DeviceShape& shape) {
+  std::uint64_t bits = geometry.offset;
+  if (geometry.group_count > 1) bits |= geometry.group_stride;
+  if (shape.unit_count > 1) bits |= geometry.unit_stride;
+  return bits;
+}
+
+void request_variant(const Core& core, const GpuKernel& kernel, const Reached& reached) {
+  static_cast<void>(kernel.variant(key_of(core, kernel, reached)));
+}
+
+Status enqueue(Core& core, LaunchQueue& queue, const GpuKernel& kernel, const Reached& reached,
                const Variant* forced) {
   Launcher launcher(core, queue, kernel, reached);
   const std::size_t columns = reached.geometry.unit_bytes;

@@ -24,7 +24,14 @@ struct Reached {
 };
 
 // `forced`: use only this variant; null: use the one that is ready.
-Status enqueue(Core& core, Queue& queue, const GpuKernel& kernel, const Reached& reached,
+Status enqueue(Core& core, LaunchQueue& queue, const GpuKernel& kernel, const Reached& reached,
                const Variant* forced);
+// Requests the variant that enqueue() would use, unless it is ready.
+void request_variant(const Core& core, const GpuKernel& kernel, const Reached& reached);
+
+// The lowest bit set in any of them is the largest power of two that divides all, up to 4096.
+std::size_t common_alignment(std::uint64_t bits);
+// All bits of the distances between the units that a launch accesses.
+std::uint64_t distance_bits(const Geometry& geometry, const emit::DeviceShape& shape);
 
 }  // namespace calpe::backend::gpu

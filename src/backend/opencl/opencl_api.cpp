@@ -2,12 +2,14 @@
 #include "backend/opencl/opencl_api.hpp"
 
 #include <array>
+#include <cstring>
 #include <dlfcn.h>
 #include <map>
 #include <memory>
 #include <mutex>
 
 #include "backend/gpu/pci_address.hpp"
+#include "base/address.hpp"
 #include "base/env.hpp"
 #include "base/process_fork.hpp"
 #include "base/text.hpp"
@@ -127,6 +129,15 @@ Result<std::vector<FoundDevice>> find_devices(const Api& api) {
       found.push_back({.platform = platform, .id = id});
   }
   return found;
+}
+
+bool is_object_like(std::uint64_t handle, const void* object) {
+  if (handle == 0 || handle % alignof(void*) != 0) return false;
+  const void* theirs = nullptr;
+  const void* ours = nullptr;
+  std::memcpy(&theirs, pointer_at<const void>(handle), sizeof theirs);
+  std::memcpy(&ours, object, sizeof ours);
+  return theirs == ours;
 }
 
 std::string device_text(const Api& api, cl_device_id device, cl_device_info what) {

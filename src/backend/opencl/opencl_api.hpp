@@ -6,6 +6,7 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS  // clCreateCommandQueue, the only one in OpenCL 1.2
                                            // drivers
 #include <CL/cl.h>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,7 @@ namespace calpe::backend::opencl {
   F(clGetContextInfo)             \
   F(clCreateCommandQueue)         \
   F(clReleaseCommandQueue)        \
+  F(clGetCommandQueueInfo)        \
   F(clCreateProgramWithSource)    \
   F(clCreateProgramWithBinary)    \
   F(clReleaseProgram)             \
@@ -43,6 +45,8 @@ namespace calpe::backend::opencl {
   F(clEnqueueReadBuffer)          \
   F(clEnqueueWriteBuffer)         \
   F(clEnqueueCopyBuffer)          \
+  F(clEnqueueFillBuffer)          \
+  F(clEnqueueBarrierWithWaitList) \
   F(clEnqueueMapBuffer)           \
   F(clEnqueueUnmapMemObject)      \
   F(clFlush)                      \
@@ -57,7 +61,8 @@ namespace calpe::backend::opencl {
   F(clSVMFree)                        \
   F(clSetKernelArgSVMPointer)         \
   F(clSetKernelExecInfo)              \
-  F(clEnqueueSVMMemcpy)
+  F(clEnqueueSVMMemcpy)               \
+  F(clEnqueueSVMMemFill)
 
 struct Api {
 #define CALPE_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;
@@ -83,6 +88,10 @@ struct FoundDevice {
 };
 // Devices of all platforms in order: "opencl:1" is the second. No device is not an error.
 Result<std::vector<FoundDevice>> find_devices(const Api& api);
+
+// Whether `handle` can be an object of the platform that made `object`: objects of one platform
+// begin with the same dispatch pointer. Anything else is no object of it; querying it would crash.
+bool is_object_like(std::uint64_t handle, const void* object);
 
 std::string device_text(const Api& api, cl_device_id device, cl_device_info what);
 // "0000:3b:00.0" (cl_khr_pci_bus_info), or empty.

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <utility>
 
 #include "backend/gpu/first_launch.hpp"
+#include "backend/opencl/opencl_caller_queue.hpp"
 #include "backend/opencl/opencl_queue.hpp"
 #include "base/address.hpp"
 #include "base/text.hpp"
@@ -73,12 +73,6 @@ Result<cl_device_id> part_of(const Api& api, const OpenClTarget& target) {
   return parts[target.part];
 }
 
-const void* first_pointer(const void* object) {
-  const void* first = nullptr;
-  std::memcpy(&first, object, sizeof first);
-  return first;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<gpu::Driver>> OpenClDriver::open(const Api& api,
@@ -137,6 +131,7 @@ void OpenClDriver::describe_device(const OpenClTarget& target) {
   info_.shares_memory = !target.copies && shares_all_memory(api_, device_);
   info_.has_addresses = info_.shares_memory;
   info_.has_unified_addresses = info_.shares_memory;
+  info_.takes_caller_queues = true;
   info_.memory_bytes = device_number<cl_ulong>(api_, device_, CL_DEVICE_GLOBAL_MEM_SIZE);
   // OpenCL does not report the maximum number of groups; Mesa's drivers support 65,535.
   info_.words_max = info_.grid_max * *std::ranges::min_element(info_.group_items);
@@ -374,10 +369,7 @@ Result<gpu::Place> OpenClDriver::import(HandleKind kind, std::uint64_t handle, s
   if (kind != HandleKind::opencl_buffer || handle == 0) {
     return invalid("handle is not a cl_mem, but ", info_.name, " is an OpenCL device");
   }
-  // Objects of one platform begin with the same dispatch pointer. Anything else is not a cl_mem;
-  // querying it would crash.
-  if (handle % alignof(void*) != 0 ||
-      first_pointer(pointer_at<const void>(handle)) != first_pointer(context_)) {
+  if (!is_object_like(handle, context_)) {
     return invalid("handle is not a cl_mem of the platform of ", info_.name);
   }
   cl_mem const buffer = pointer_at<_cl_mem>(handle);
@@ -407,6 +399,16 @@ Result<std::unique_ptr<gpu::Queue>> OpenClDriver::open_queue(const QueueOptions&
   return std::unique_ptr<gpu::Queue>(std::make_unique<OpenClQueue>(
       api_, queue,
       QueueRules{.profiling = options.profiling, .has_addresses = info_.has_addresses}));
+}
+
+Status OpenClDriver::use_caller_queue(const QueueHandle& queue, const gpu::CallerWork& work) {
+  if (queue.kind != QueueKind::opencl_queue) {
+    return invalid(info_.name, " takes OpenCL command queues only");
+  }
+  CALPE_TRY(OpenClCallerQueue target,
+            OpenClCallerQueue::open(api_, queue.handle, context_, device_, info_.has_addresses));
+  CALPE_CHECK(work.add_to(target));
+  return target.finish();
 }
 
 }  // namespace calpe::backend::opencl

@@ -50,6 +50,7 @@ class OpenClDriver : public gpu::Driver {
     return reinterpret_cast<std::uint64_t>(context_);
   }
   Result<std::unique_ptr<gpu::Queue>> open_queue(const QueueOptions& options) override;
+  Status use_caller_queue(const QueueHandle& queue, const gpu::CallerWork& work) override;
 
  private:
   explicit OpenClDriver(const Api& api) : api_(api) {}

@@ -110,6 +110,45 @@ cl_mem buffer(const gpu::Place& place) {
   return static_cast<cl_mem>(place.buffer);
 }
 
+// `kernel` holds them until it is enqueued.
+Status set_arguments(const Api& api, bool has_addresses, cl_kernel kernel,
+                     const gpu::Launch& launch) {
+  cl_uint index = 0;
+  const auto number = [&](std::uint64_t value) {
+    const cl_ulong argument = value;
+    return check(api.clSetKernelArg(kernel, index++, sizeof argument, &argument), "clSetKernelArg");
+  };
+  const auto address = [&](void* buffer, std::uint64_t at) {
+    if (has_addresses) {
+      return check(api.clSetKernelArgSVMPointer(kernel, index++, pointer_at(at)),
+                   "clSetKernelArgSVMPointer");
+    }
+    CALPE_ASSERT(at == 0);  // a buffer cannot be passed with an offset
+    cl_mem const argument = static_cast<cl_mem>(buffer);
+    return check(
+        api.clSetKernelArg(kernel, index++, sizeof(cl_mem), static_cast<const void*>(&argument)),
+        "clSetKernelArg");
+  };
+  CALPE_CHECK(address(launch.n_base, 0));
+  CALPE_CHECK(address(launch.r_base, 0));
+  // The table of shards is read at an offset if the batch takes several launches.
+  const std::uint64_t table_at = has_addresses ? launch.shards.at : 0;
+  CALPE_CHECK(address(launch.shards.buffer, table_at));
+  for (const std::uint64_t value :
+       {launch.first, launch.column_bytes, launch.unit_stride, launch.group_stride,
+        (launch.shards.at - table_at) / sizeof(cl_ulong)}) {
+    CALPE_CHECK(number(value));
+  }
+  if (launch.table == nullptr) return Done{};
+  const gpu::Launch::Table& table = *launch.table;
+  CALPE_CHECK(address(table.bits.buffer, table.bits.at));
+  for (const std::uint64_t value : {table.row_group, table.input_shards, table.output_shards,
+                                    table.unit_count, std::uint64_t{table.accumulate}}) {
+    CALPE_CHECK(number(value));
+  }
+  return Done{};
+}
+
 }  // namespace
 
 OpenClModule::~OpenClModule() {
@@ -154,6 +193,20 @@ void OpenClModule::count_spills(cl_device_id device) {
   }
 }
 
+Status enqueue_launch(const Api& api, cl_command_queue queue, bool has_addresses,
+                      const OpenClModule& module, const gpu::Launch& launch, cl_event* event) {
+  cl_kernel const kernel = module.kernel(launch.entry);
+  const std::size_t items = module.group_items();
+  const std::array<std::size_t, 3> local = {items, 1, 1};
+  const std::array<std::size_t, 3> global = {(launch.words + items - 1) / items * items,
+                                             launch.groups, launch.stripes};
+  const std::lock_guard lock(module.arguments());
+  CALPE_CHECK(set_arguments(api, has_addresses, kernel, launch));
+  return check(api.clEnqueueNDRangeKernel(queue, kernel, 3, nullptr, global.data(), local.data(), 0,
+                                          nullptr, event),
+               "clEnqueueNDRangeKernel");
+}
+
 OpenClQueue::~OpenClQueue() {
   for (const Command& command : unmarked_)
     api_.clReleaseEvent(command.event);
@@ -196,57 +249,11 @@ Status OpenClQueue::copy_within(const gpu::Place& to, const gpu::Place& from, st
                "clEnqueueCopyBuffer", Phase::kernel, event);
 }
 
-Status OpenClQueue::set_arguments(cl_kernel kernel, const gpu::Launch& launch) const {
-  cl_uint index = 0;
-  const auto number = [&](std::uint64_t value) {
-    const cl_ulong argument = value;
-    return check(api_.clSetKernelArg(kernel, index++, sizeof argument, &argument),
-                 "clSetKernelArg");
-  };
-  const auto address = [&](void* buffer, std::uint64_t at) {
-    if (rules_.has_addresses) {
-      return check(api_.clSetKernelArgSVMPointer(kernel, index++, pointer_at(at)),
-                   "clSetKernelArgSVMPointer");
-    }
-    CALPE_ASSERT(at == 0);  // a buffer cannot be passed with an offset
-    cl_mem const argument = static_cast<cl_mem>(buffer);
-    return check(
-        api_.clSetKernelArg(kernel, index++, sizeof(cl_mem), static_cast<const void*>(&argument)),
-        "clSetKernelArg");
-  };
-  CALPE_CHECK(address(launch.n_base, 0));
-  CALPE_CHECK(address(launch.r_base, 0));
-  // The table of shards is read at an offset if the batch takes several launches.
-  const std::uint64_t table_at = rules_.has_addresses ? launch.shards.at : 0;
-  CALPE_CHECK(address(launch.shards.buffer, table_at));
-  for (const std::uint64_t value :
-       {launch.first, launch.column_bytes, launch.unit_stride, launch.group_stride,
-        (launch.shards.at - table_at) / sizeof(cl_ulong)}) {
-    CALPE_CHECK(number(value));
-  }
-  if (launch.table == nullptr) return Done{};
-  const gpu::Launch::Table& table = *launch.table;
-  CALPE_CHECK(address(table.bits.buffer, table.bits.at));
-  for (const std::uint64_t value : {table.row_group, table.input_shards, table.output_shards,
-                                    table.unit_count, std::uint64_t{table.accumulate}}) {
-    CALPE_CHECK(number(value));
-  }
-  return Done{};
-}
-
 Status OpenClQueue::launch(const gpu::Module& module, const gpu::Launch& launch) {
-  const auto& own = static_cast<const OpenClModule&>(module);
-  cl_kernel const kernel = own.kernel(launch.entry);
-  const std::size_t items = own.group_items();
-  const std::array<std::size_t, 3> local = {items, 1, 1};
-  const std::array<std::size_t, 3> global = {(launch.words + items - 1) / items * items,
-                                             launch.groups, launch.stripes};
   cl_event event = nullptr;
-  const std::lock_guard lock(own.arguments());
-  CALPE_CHECK(set_arguments(kernel, launch));
-  return added(api_.clEnqueueNDRangeKernel(queue_, kernel, 3, nullptr, global.data(), local.data(),
-                                           0, nullptr, &event),
-               "clEnqueueNDRangeKernel", Phase::kernel, event);
+  CALPE_CHECK(enqueue_launch(api_, queue_, rules_.has_addresses,
+                             static_cast<const OpenClModule&>(module), launch, &event));
+  return added(CL_SUCCESS, "clEnqueueNDRangeKernel", Phase::kernel, event);
 }
 
 Result<std::unique_ptr<gpu::Event>> OpenClQueue::mark() {

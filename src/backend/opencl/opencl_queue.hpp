@@ -40,6 +40,10 @@ class OpenClModule : public gpu::Module {
   mutable std::mutex arguments_;
 };
 
+// Enqueues a launch in any queue of the context. `event`: of the launch, or null for none.
+Status enqueue_launch(const Api& api, cl_command_queue queue, bool has_addresses,
+                      const OpenClModule& module, const gpu::Launch& launch, cl_event* event);
+
 struct QueueRules {
   bool profiling = false;
   bool has_addresses = false;
@@ -70,7 +74,6 @@ class OpenClQueue : public gpu::Queue {
   // By reference, because the enqueuing call that returns the status also writes the event.
   Status added(cl_int status, const char* call, Phase phase, const cl_event& event);
   Status copy_addresses(void* to, const void* from, std::size_t bytes, Phase phase);
-  Status set_arguments(cl_kernel kernel, const gpu::Launch& launch) const;
 
   const Api& api_;
   cl_command_queue queue_;

@@ -164,6 +164,38 @@ backend::DeviceMemory* FailoverDevice::memory() {
   return device_->memory();
 }
 
+backend::CallerQueues* FailoverDevice::caller_queues() {
+  return device_->caller_queues() == nullptr ? nullptr : this;
+}
+
+Status FailoverDevice::check_on_device(const FailoverKernel& kernel) const {
+  CALPE_CHECK(check_process());
+  if (!is_left() && kernel.on_device != nullptr) return Done{};
+  const Error why = kernel.on_device == nullptr ? kernel.why_not : reason();
+  return make_error(why.code, "the CPU cannot work in a queue of ", device_->name(), ": ",
+                    why.message);
+}
+
+Status FailoverDevice::prepare(const Kernel& kernel, std::span<const backend::Geometry> regions,
+                               bool accumulate) {
+  const auto& both = static_cast<const FailoverKernel&>(kernel);
+  CALPE_CHECK(check_on_device(both));
+  return device_->caller_queues()->prepare(*both.on_device, regions, accumulate);
+}
+
+std::size_t FailoverDevice::workspace_bytes(const Kernel& kernel, std::size_t stripe_count) const {
+  const auto& both = static_cast<const FailoverKernel&>(kernel);
+  if (both.on_device == nullptr) return 0;
+  return device_->caller_queues()->workspace_bytes(*both.on_device, stripe_count);
+}
+
+Status FailoverDevice::enqueue(const Kernel& kernel, const backend::QueueHandle& queue,
+                               const backend::QueuedBatch& batch) {
+  const auto& both = static_cast<const FailoverKernel&>(kernel);
+  CALPE_CHECK(check_on_device(both));
+  return device_->caller_queues()->enqueue(*both.on_device, queue, batch);
+}
+
 template <class Compile>
 Result<KernelRef> FailoverDevice::compile_both(const KernelShape& shape, const gf::Field* field,
                                                const Compile& compile) {

@@ -17,6 +17,7 @@
 #include <string>
 
 #include "backend/backend.hpp"
+#include "backend/caller_queues.hpp"
 #include "base/process_fork.hpp"
 #include "engine/devices/batch_bytes.hpp"
 
@@ -29,7 +30,7 @@ struct FailoverLimits {
   std::uint64_t stripes_per_check = 4096;
 };
 
-class FailoverDevice final : public backend::Device {
+class FailoverDevice final : public backend::Device, private backend::CallerQueues {
  public:
   // Both devices must accept the same dialects. `trusted` runs on the caller's thread.
   FailoverDevice(std::unique_ptr<backend::Device> device, std::unique_ptr<backend::Device> trusted,
@@ -54,6 +55,8 @@ class FailoverDevice final : public backend::Device {
     return mark_.is_inherited() || device_->may_still_write();
   }
   backend::DeviceMemory* memory() override;
+  // Work in a queue of the caller is neither checked nor repeated: nothing waits for it here.
+  backend::CallerQueues* caller_queues() override;
   backend::Profile profile() const override {
     return mark_.is_inherited() ? backend::Profile{} : device_->profile();
   }
@@ -64,6 +67,15 @@ class FailoverDevice final : public backend::Device {
  private:
   class FailoverKernel;
   class Work;
+
+  Status prepare(const backend::Kernel& kernel, std::span<const backend::Geometry> regions,
+                 bool accumulate) override;
+  std::size_t workspace_bytes(const backend::Kernel& kernel,
+                              std::size_t stripe_count) const override;
+  Status enqueue(const backend::Kernel& kernel, const backend::QueueHandle& queue,
+                 const backend::QueuedBatch& batch) override;
+  // Fails if the device cannot run the kernel.
+  Status check_on_device(const FailoverKernel& kernel) const;
 
   // field: of a matrix or transform, or nullptr.
   template <class Compile>
