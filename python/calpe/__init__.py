@@ -42,6 +42,7 @@ from ._errors import (
 from ._native import version as __version__
 from ._options import THREADS_ALL
 from ._prepared import PreparedPlan
+from ._queues import QueuePlan
 from ._streams import StreamBlock, StreamStripe
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "Plan",
     "PreparedPlan",
     "Profile",
+    "QueuePlan",
     "StreamBlock",
     "StreamStripe",
     "THREADS_ALL",

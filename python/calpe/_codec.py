@@ -10,6 +10,7 @@ from ._codes import CodeProof, CodeSpec
 from ._errors import InvalidArgumentError
 from ._options import CodecOptions
 from ._prepared import Prepares
+from ._queues import Queues
 from ._shard_lists import in_order, named_by_key, whole
 from ._tags import Tags
 
@@ -20,7 +21,7 @@ Plan = _native.Plan
 Outputs = TypeVar("Outputs", bound="WritableShards")
 
 
-class Codec(Batches, Prepares, Tags):
+class Codec(Batches, Prepares, Queues, Tags):
     """An erasure code with k data and m parity shards; any m may be lost.
 
     `Codec(k, m)` uses the default profile. `profile`, `layout`, `word_bits`, `polynomial`,

@@ -15,6 +15,7 @@ PYBIND11_MODULE(_native, module) {
   bind_tensor_bytes(module);
   bind_plan(module);
   bind_prepared(module);
+  bind_queue_plan(module);
   bind_pending(module);
   bind_codec(module);
   bind_equations(module);

@@ -42,6 +42,8 @@ class Tensor:
     def __dlpack__(self, stream: object = None) -> object: return stream
     def __dlpack_device__(self) -> tuple[int, int]: return 1, 0
 codec.encode([Tensor()] * 4, [Tensor(), Tensor()])
+queued: calpe.QueuePlan = codec.prepare_queue(plan, 4096)
+queued.enqueue_cuda(0, [1, 2], (3,), 4, queued.workspace_bytes())
 nines: float = calpe.durability("10+4", afr=0.01).nines
 """
 
@@ -82,7 +84,8 @@ def test_stub_matches_the_extension():
     import calpe._native as native
 
     stub = (ROOT / "python/calpe/_native.pyi").read_text()
-    holders = (native.Codec, native.Plan, native.PreparedPlan, native.Pending)
+    holders = (native.Codec, native.Plan, native.PreparedPlan, native.QueuePlan,
+               native.Pending)
     classes = {holder.__name__ for holder in holders}
     for holder in (native, *holders):
         for name in vars(holder):
