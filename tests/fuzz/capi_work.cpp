@@ -139,6 +139,13 @@ void Session::run_prepared(HeldCodec& held, const HeldPlan& plan, std::vector<co
                          error);
   });
   require(made == CALPE_OK && prepared != nullptr, "what runs can be prepared");
+  // The fuzzer's codecs run on the CPU, which takes no stream.
+  calpe_queue_plan* queued = nullptr;
+  const calpe_status refused = checked({CALPE_ERROR_INVALID_ARGUMENT}, [&](calpe_error* error) {
+    return calpe_queue_plan_create(held.codec.get(), plan.plan.get(), held.shard_bytes, flags,
+                                   &queued, error);
+  });
+  require(refused != CALPE_OK && queued == nullptr, "the CPU takes no stream");
   std::vector<Bytes> one = before;
   auto targets = addresses<void*>(one);
   const calpe_status ran = checked({}, [&](calpe_error* error) {
@@ -471,6 +478,9 @@ void Session::pass_null(HeldCodec& held) {
       calpe_plan_partial(codec, nullptr, nullptr, 0, &plan, &error),
       calpe_submit(codec, nullptr, nullptr, 1, 0, nullptr, &error),
       calpe_prepare(codec, nullptr, 8, 0, nullptr, &error),
+      calpe_queue_plan_create(codec, nullptr, 8, 0, nullptr, &error),
+      calpe_enqueue_cuda(nullptr, nullptr, 1, nulls.data(), targets.data(), nullptr, 0, &error),
+      calpe_enqueue_opencl(nullptr, nullptr, 1, nulls.data(), targets.data(), nullptr, 0, &error),
       calpe_codec_create(nullptr, nullptr, nullptr, &error),
       calpe_spec_encode(nullptr, &count, sizeof count, &error),
       calpe_spec_decode(nullptr, CALPE_SPEC_BYTES, nullptr, &error),
