@@ -21,7 +21,8 @@ struct QueueHandle {
   std::uint64_t handle = 0;
 };
 
-// A batch for such a queue. All shards and the workspace are in memory that the device reaches.
+// A batch for such a queue, of at least one stripe, region and output shard. All shards and the
+// workspace, which has at least workspace_bytes(), are in memory that the device reaches.
 struct QueuedBatch {
   std::size_t stripe_count = 1;
   const std::byte* const* inputs = nullptr;  // as in Batch

@@ -50,7 +50,6 @@ struct QueuePlan::Impl {
 
   Status check_stripes(std::size_t stripe_count, const std::byte* const* inputs,
                        std::byte* const* outputs) const {
-    if (stripe_count == 0) return Done{};
     if (inputs == nullptr && parts.reads != 0) return invalid("inputs is NULL; expected a list");
     if (outputs == nullptr && parts.writes != 0) return invalid("outputs is NULL; expected a list");
     for (std::size_t stripe = 0; stripe < stripe_count; ++stripe) {
@@ -63,6 +62,12 @@ struct QueuePlan::Impl {
 
   Status enqueue(const backend::QueueHandle& queue, std::size_t stripe_count,
                  const std::byte* const* inputs, std::byte* const* outputs, Shard workspace) const {
+    if (stripe_count == 0 || regions.count == 0 || parts.writes == 0) return Done{};
+    // First, as it also refuses counts that no list has.
+    if (const std::size_t needed = queues->workspace_bytes(*parts.kernel, stripe_count);
+        workspace.size() < needed) {
+      return invalid("workspace has ", workspace.size(), " bytes; expected at least ", needed);
+    }
     CALPE_CHECK(check_stripes(stripe_count, inputs, outputs));
     return queues->enqueue(*parts.kernel, queue,
                            {.stripe_count = stripe_count,

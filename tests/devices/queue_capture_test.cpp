@@ -324,6 +324,78 @@ TEST_F(QueueCapture, coding_with_a_wait_breaks_a_capture) {
   misuses_before_ = counts().misuses;
 }
 
+TEST_F(QueueCapture, streams_and_memory_of_another_gpu_are_refused) {
+  const Codec other = must(Codec::create(spec(), {.backend = "cuda:1"}));
+  const OwnStream elsewhere(other, non_blocking);
+  const OwnStream stream(*codec_, non_blocking);
+  const DeviceMemory foreign =
+      must(DeviceMemory::allocate(other, (data_shards + parity_shards) * shard_bytes));
+  const auto reason = [&](const OwnStream& target, const DeviceMemory& memory,
+                          const DeviceMemory& space) -> std::string {
+    std::array<const std::byte*, data_shards> inputs = {};
+    std::array<std::byte*, parity_shards> outputs = {};
+    for (std::size_t i = 0; i < data_shards; ++i)
+      inputs[i] = data_start() + i * shard_bytes;
+    for (std::size_t i = 0; i < parity_shards; ++i)
+      outputs[i] = memory.shard((data_shards + i) * shard_bytes, shard_bytes).data();
+    const Status done = plan_.enqueue_cuda(target.handle(), 1, inputs.data(), outputs.data(),
+                                           space.shard(0, space.bytes()));
+    if (done) return "";
+    EXPECT_EQ(done.error().code, ErrorCode::invalid_argument);
+    return done.error().message;
+  };
+  EXPECT_NE(reason(elsewhere, *memory_, *workspace_).find("stream is not of"), std::string::npos);
+  EXPECT_NE(reason(stream, foreign, *workspace_).find("memory of another"), std::string::npos);
+  EXPECT_NE(reason(stream, *memory_, foreign).find("memory of another"), std::string::npos);
+  EXPECT_EQ(reason(stream, *memory_, *workspace_), "");
+  stream.wait();
+  EXPECT_TRUE(is_on_device(*codec_));
+}
+
+TEST_F(QueueCapture, errors_of_the_driver_are_returned) {
+  auto* const fail = cuda_function<decltype(calpe_ptx_fail_function)>("calpe_ptx_fail_function");
+  const OwnStream stream(*codec_, non_blocking);
+  const auto code = [&]() -> std::optional<ErrorCode> {
+    std::array<const std::byte*, data_shards> inputs = {};
+    std::array<std::byte*, parity_shards> outputs = {};
+    inputs.fill(data_start());
+    for (std::size_t i = 0; i < parity_shards; ++i)
+      outputs[i] = parity_start() + i * shard_bytes;
+    const Status done = plan_.enqueue_cuda(stream.handle(), 1, inputs.data(), outputs.data(),
+                                           workspace_->shard(0, workspace_->bytes()));
+    return done ? std::nullopt : std::optional(done.error().code);
+  };
+  // The table, the kernel, the stream, the context.
+  fail("cuLaunchKernel", 0, launch_failed);
+  EXPECT_EQ(code(), ErrorCode::device_failed);
+  fail("cuLaunchKernel", 1, launch_failed);
+  EXPECT_EQ(code(), ErrorCode::device_failed);
+  fail("cuStreamGetCtx", 0, launch_failed);
+  EXPECT_EQ(code(), ErrorCode::device_failed);
+  fail("cuCtxPushCurrent_v2", 0, launch_failed);
+  EXPECT_EQ(code(), ErrorCode::device_failed);
+  EXPECT_EQ(code(), std::nullopt);
+  stream.wait();
+  EXPECT_TRUE(is_on_device(*codec_));
+
+  // A device that Calpe has disabled: the CPU cannot work in the stream.
+  Bytes parity(parity_shards * shard_bytes);
+  const Bytes data = random_data(1);
+  std::vector<ConstShard> from;
+  std::vector<Shard> to;
+  for (std::size_t i = 0; i < data_shards; ++i)
+    from.emplace_back(data.data() + i * shard_bytes, shard_bytes);
+  for (std::size_t i = 0; i < parity_shards; ++i)
+    to.emplace_back(parity.data() + i * shard_bytes, shard_bytes);
+  fail("cuLaunchKernel", 0, launch_failed);
+  EXPECT_TRUE(codec_->encode(from, to));
+  EXPECT_EQ(parity, expected_parity(data));
+  EXPECT_FALSE(is_on_device(*codec_));
+  EXPECT_EQ(code(), ErrorCode::device_failed);
+  reset();
+  misuses_before_ = 0;
+}
+
 TEST_F(QueueCapture, enqueue_does_not_allocate) {
   ASSERT_NE(is_inside_driver, nullptr);
   const OwnStream stream(*codec_, non_blocking);

@@ -12,6 +12,8 @@ set(setup_three CALPE_TEST_BACKEND=opencl:0+opencl:1+opencl:2
                 "POCL_DEVICES=basic pthread pthread")
 set(setup_cuda CALPE_TEST_BACKEND=cuda:0 CALPE_PTX_DEVICES=1
                "CALPE_CUDA_DRIVER=$<TARGET_FILE:calpe_ptx_interpreter>")
+set(setup_cuda_pair CALPE_TEST_BACKEND=cuda:0 CALPE_PTX_DEVICES=2
+                    "CALPE_CUDA_DRIVER=$<TARGET_FILE:calpe_ptx_interpreter>")
 set(setup_vulkan CALPE_TEST_BACKEND=vulkan:0 CALPE_VULKAN_CPU=1
                  VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation)
 set(setup_vulkan_compiled ${setup_vulkan})

@@ -8,6 +8,7 @@
 #include "backend/gpu/gpu_kernel.hpp"
 #include "backend/gpu/launcher.hpp"
 #include "base/address.hpp"
+#include "base/assert.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 
@@ -202,13 +203,8 @@ Status QueuedJobs::enqueue(const Kernel& kernel, const QueueHandle& queue,
     return make_error(ErrorCode::device_failed, core_.info().name,
                       " was disabled: it did not finish its work");
   }
-  if (batch.stripe_count == 0 || batch.regions.empty() || own.task().shape.output_shards == 0) {
-    return Done{};
-  }
-  if (const std::size_t needed = workspace_bytes(kernel, batch.stripe_count);
-      batch.workspace.size() < needed) {
-    return invalid("workspace has ", batch.workspace.size(), " bytes; expected at least ", needed);
-  }
+  CALPE_ASSERT(batch.stripe_count != 0 && !batch.regions.empty());
+  CALPE_ASSERT(batch.workspace.size() >= workspace_bytes(kernel, batch.stripe_count));
   QueuedJob job(core_, own, batch);
   CALPE_CHECK(job.check());
   return core_.driver->use_caller_queue(queue, job);

@@ -75,6 +75,7 @@ TEST(CudaPrototypesTest, FunctionsMatchTheHeader) {
   CALPE_CHECK_FUNCTION(event_query, cuEventQuery)
   CALPE_CHECK_FUNCTION(event_elapsed_time, cuEventElapsedTime)
   CALPE_CHECK_FUNCTION(exchange_capture_mode, cuThreadExchangeStreamCaptureMode)
+  CALPE_CHECK_FUNCTION(stream_get_ctx, cuStreamGetCtx)
   CALPE_CHECK_FUNCTION(device_get_pci_bus_id, cuDeviceGetPCIBusId)
 #undef CALPE_CHECK_FUNCTION
   unsigned functions = 0;
