@@ -41,6 +41,7 @@ EXAMPLES = {
                                   "read it back without shards 1 and 4"),
     "calpe_example_batch_c": ([], "rebuilt 128 shards, 0 wrong"),
     "calpe_example_gibraltar_c": ([], "recovered 2 data buffers, 0 wrong"),
+    "calpe_example_opencl_queue_c": ([], "encoded in the queue of the program, as without it"),
 }
 
 
