@@ -149,11 +149,13 @@ TEST_F(QueueCapture, work_is_ordered_in_the_stream_of_the_program) {
       const OwnStream stream(*codec_, flags);
       const Bytes data = random_data(seed);
       Bytes parity(parity_shards * shard_bytes);
+      Bytes witness(data.size());
       stream.hold();
       stream.copy_in(data_start(), data);
+      stream.copy_out(witness, data_start());
       enqueue(stream);
       stream.copy_out(parity, parity_start());
-      EXPECT_FALSE(stream.is_idle()) << "a call waited";
+      EXPECT_EQ(witness, Bytes(data.size())) << "a call waited";
       stream.wait();
       EXPECT_EQ(parity, expected_parity(data));
     }

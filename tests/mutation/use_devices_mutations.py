@@ -10,6 +10,12 @@ PRIVATE_FOLDER = "src/base/private_folder.cpp"
 COPIES = "use_devices_batches:copies"
 SMALL = "use_devices_batches:small"
 STREAMS = "use_devices_streams:cuda"
+CALLER_STREAM = "src/backend/cuda/cuda_caller_stream"
+CALLER_QUEUE = "src/backend/opencl/opencl_caller_queue.cpp"
+QUEUED_JOB = "src/backend/gpu/queued_job.cpp"
+CAPTURE = "devices_queue_capture:cuda_pair"
+QUEUES = "devices_queue_plan:cuda"
+QUEUES_OPENCL = "devices_queue_plan:pthread/*waits_for_nothing*"
 REPORT = "use_security_report"
 FOLDER = "unit_base/PrivateFolder.*"
 
@@ -24,6 +30,32 @@ USE_DEVICES = [
              (STREAMS,)),
     Mutation("devices: copies do not wait for the caller's streams", MEMORY_MAP,
              "  CALPE_CHECK(context_.wait());\n", "", (STREAMS,)),
+    Mutation("queues: kernels do not wait for the caller's stream", f"{CALLER_STREAM}.hpp",
+             "return launch_in(context_, stream_,", "return launch_in(context_, nullptr,",
+             (CAPTURE,)),
+    Mutation("queues: the table is written in another stream", f"{CALLER_STREAM}.hpp",
+             "return writer_.write(context_, stream_, to, numbers);",
+             "return writer_.write(context_, nullptr, to, numbers);", (CAPTURE,)),
+    Mutation("queues: the table is copied from memory that is gone", f"{CALLER_STREAM}.cpp",
+             "  const auto& module = static_cast<const CudaModule&>(*module_);\n",
+             "  if (!numbers.empty()) {\n"
+             "    return context.call(context.api().memcpy_htod_async, to.at,\n"
+             "                        static_cast<const void*>(numbers.data()),\n"
+             "                        numbers.size_bytes(), stream);\n"
+             "  }\n"
+             "  const auto& module = static_cast<const CudaModule&>(*module_);\n",
+             (f"{CAPTURE}/*graph*",)),
+    Mutation("queues: the caller's stream is waited for", QUEUED_JOB,
+             "  QueuedJob job(core_, own, batch);\n",
+             "  QueuedJob job(core_, own, batch);\n  CALPE_CHECK(core_.context.wait());\n",
+             (f"{CAPTURE}/*ordered_in*",)),
+    Mutation("queues: the end of a shard may be elsewhere", QUEUED_JOB,
+             "if (first && core_.memory.find(last_byte)) return *first;",
+             "if (first && last_byte != nullptr) return *first;", (f"{QUEUES}/*reach*",)),
+    Mutation("queues: commands of a queue out of order do not wait", CALLER_QUEUE,
+             "  if (!rules_.is_out_of_order) return Done{};\n",
+             "  if (!rules_.is_out_of_order || queue_ != nullptr) return Done{};\n",
+             (QUEUES_OPENCL,)),
     Mutation("report: names of files hold what the run file says",
              "tools/calpe/report/report_charts.cpp",
              "    each.name = file + \".svg\";\n", "    each.name += \".svg\";\n", (REPORT,)),
