@@ -2,8 +2,10 @@
 /* calpe.h from C: a plan in a CUDA stream or OpenCL queue of the program, on the backend that
  * CALPE_BACKEND names. Other backends refuse it. Exits with 77 and a reason if the backend is not
  * available. */
-#include <dlfcn.h>
 #include <stdlib.h>
+#ifndef _WIN32
+#include <dlfcn.h>
+#endif
 
 #include <calpe/calpe.h>
 
@@ -24,9 +26,14 @@ static unsigned char expected[STRIPES * PARITY][BYTES];
 
 /* Finds a function of the driver's library, which the backend has opened. */
 static void find(void* function, const char* variable, const char* usual, const char* name) {
-  const char* path = getenv(variable);
-  void* const library = dlopen(path != NULL ? path : usual, RTLD_NOW);
+  const char* path = getenv(variable) != NULL ? getenv(variable) : usual;
+#ifdef _WIN32 /* where the library has no devices */
+  void* const address = NULL;
+#else
+  void* const library = dlopen(path, RTLD_NOW);
   void* const address = library == NULL ? NULL : dlsym(library, name);
+#endif
+  if (address == NULL) fprintf(stderr, "%s has no %s\n", path, name);
   CHECK(address != NULL);
   memcpy(function, &address, sizeof address);
 }

@@ -123,10 +123,10 @@ class QueueCapture : public DeviceTest {
     Graph(const Graph&) = delete;
     Graph& operator=(const Graph&) = delete;
     ~Graph() { EXPECT_EQ(cuda_function<int(void*)>("cuGraphExecDestroy")(executable_), 0); }
-    void launch(const OwnStream& stream) const {
+    void launch(const OwnStream& stream, int expected = 0) const {
       stream.in_context([&] {
         EXPECT_EQ((cuda_function<int(void*, void*)>("cuGraphLaunch")(executable_, stream.handle())),
-                  0);
+                  expected);
       });
     }
 
@@ -258,6 +258,24 @@ TEST_F(QueueCapture, compiled_kernels_are_captured) {
     stream.wait();
     EXPECT_EQ(parity, expected_parity(data));
   }
+}
+
+// As the documentation says: the plan must live as long as the graph.
+TEST_F(QueueCapture, a_graph_whose_plan_is_gone_is_noticed) {
+  constexpr int invalid_handle = 400;
+  const KernelScope compiled(Kernels::compiled);
+  const OwnStream stream(*codec_, non_blocking);
+  std::optional<Codec> codec = must(Codec::create(spec(), {.backend = tested_backend()}));
+  plan_ = must(QueuePlan::create(*codec, codec->plan_encode(), shard_bytes));
+  codec.reset();
+  stream.begin_capture();
+  enqueue(stream);
+  const Graph graph(stream.end_capture());
+  graph.launch(stream);
+  stream.wait();
+  plan_ = {};
+  graph.launch(stream, invalid_handle);
+  misuses_before_ = counts().misuses;
 }
 
 // Data arrive in one stream and are coded in another, all in one graph.

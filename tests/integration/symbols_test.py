@@ -11,8 +11,8 @@ import subprocess
 import sys
 
 # The classes of the C++ API; their `Impl` is internal.
-CLASSES = ["Codec", "Plan", "PreparedPlan", "Pending", "StreamEncoder", "StreamDecoder",
-           "GaloisField", "DeviceMemory", "MappedMemory", "RegisteredMemory"]
+CLASSES = ["Codec", "Plan", "PreparedPlan", "QueuePlan", "Pending", "StreamEncoder",
+           "StreamDecoder", "GaloisField", "DeviceMemory", "MappedMemory", "RegisteredMemory"]
 
 
 def exported(library):

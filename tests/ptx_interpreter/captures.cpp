@@ -36,6 +36,7 @@ void Graph::launch(const std::shared_ptr<Stream>& stream) const {
     }
     switch (node.kind) {
       case GraphNode::Kind::work:
+        if (node.work.check) node.work.check();
         target->push(node.work);
         break;
       case GraphNode::Kind::record:

@@ -49,9 +49,6 @@ void check_shape(const Kernel& kernel, const LaunchShape& shape) {
 
 Accesses run_launch(const Device& device, const QueuedLaunch& launch) {
   const Kernel& kernel = *launch.function->kernel;
-  if (launch.function->owner->is_unloaded) {
-    throw PtxError(launch_failed, text("kernel ", kernel.name, " of a module that was unloaded"));
-  }
   if (launch.fate.hangs) Controls::instance().hang();
   const MemoryView view = device.memory.view();
   AccessLog log(kernel.code.size());
@@ -70,6 +67,13 @@ Accesses run_launch(const Device& device, const QueuedLaunch& launch) {
     if (wrong != nullptr) *wrong ^= std::byte{0x10};
   }
   return {.reads = log.all_reads(), .writes = log.writes()};
+}
+
+// A graph must not outlive its kernels.
+void check_loaded(const QueuedLaunch& launch) {
+  if (!launch.function->owner->is_unloaded) return;
+  throw PtxError(invalid_handle, text("kernel ", launch.function->kernel->name,
+                                      " of a graph is of a module that was unloaded"));
 }
 
 // Arguments that look like addresses of device memory.
@@ -199,7 +203,8 @@ CALPE_PTX_EXPORT int cuLaunchKernel(void* function, unsigned grid_x, unsigned gr
     stream->push(
         {.work = [&device, launch](Accesses& accesses) { accesses = run_launch(device, *launch); },
          .spans = find_spans(device, *launch),
-         .is_slowed = true});
+         .is_slowed = true,
+         .check = [launch] { check_loaded(*launch); }});
     return success;
   });
 }

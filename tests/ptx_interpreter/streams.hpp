@@ -85,7 +85,8 @@ struct Span {
 struct QueuedWork {
   std::function<void(Accesses&)> work = {};  // throws PtxError; reports its accesses
   std::vector<Span> spans = {};
-  bool is_slowed = false;  // by Controls::slowness
+  bool is_slowed = false;            // by Controls::slowness
+  std::function<void()> check = {};  // of a captured one, before each launch; throws PtxError
   bool runs_when_lost = false;
   RecordRef record = {};
 };
