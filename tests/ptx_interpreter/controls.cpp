@@ -37,6 +37,7 @@ void Controls::reset() {
   slowness_.clear();
   only_device_ = -1;
   local_bytes_ = 0;
+  cache_ = 0;
   delay_least_ = 0;
   delay_most_ = usual_delay_most;
   delays_all_ = false;
@@ -85,6 +86,11 @@ void Controls::set_local_bytes(int bytes) {
   local_bytes_ = bytes;
 }
 
+void Controls::set_cache(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  cache_ = bytes;
+}
+
 Controls::Verdict Controls::judge_call(const char* name, bool is_counted, int device) {
   const std::lock_guard lock(mutex_);
   if (only_device_ >= 0 && device != only_device_) return {};
@@ -127,6 +133,11 @@ int Controls::local_bytes() const {
   return local_bytes_;
 }
 
+std::size_t Controls::cache() const {
+  const std::lock_guard lock(mutex_);
+  return cache_;
+}
+
 void Controls::hang() const {
   const auto now = [this] {
     const std::lock_guard lock(mutex_);
@@ -141,6 +152,14 @@ void Controls::add_copy(std::uint64_t in, std::uint64_t out) {
   const std::lock_guard lock(mutex_);
   counts_.copy_in_bytes += in;
   counts_.copy_out_bytes += out;
+}
+
+void Controls::add_work(const Work& work) {
+  const std::lock_guard lock(mutex_);
+  counts_.instructions += work.instructions;
+  counts_.alu_instructions += work.alu_instructions;
+  counts_.cache_bytes += work.cache_bytes;
+  counts_.memory_bytes += work.memory_bytes;
 }
 
 void Controls::add_allocations(std::int64_t change) {

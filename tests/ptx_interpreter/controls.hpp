@@ -11,6 +11,7 @@
 #include <string>
 
 #include "ptx_interpreter/ptx_interpreter.h"
+#include "ptx_interpreter/work_meter.hpp"
 
 namespace calpe::ptx {
 
@@ -38,6 +39,7 @@ class Controls {
   void set_delay(unsigned least, unsigned most);
   void slow(int device, double factor);
   void set_local_bytes(int bytes);
+  void set_cache(std::size_t bytes);
 
   // Counts a call and returns its fate.
   Verdict judge_call(const char* name, bool is_counted, int device);
@@ -45,11 +47,13 @@ class Controls {
   std::chrono::microseconds draw_delay(std::mt19937_64& random) const;
   double slowness(int device) const;
   int local_bytes() const;
+  std::size_t cache() const;
   std::uint64_t seed() const { return seed_; }
   // Blocks until the next reset.
   void hang() const;
 
   void add_copy(std::uint64_t in, std::uint64_t out);
+  void add_work(const Work& work);
   void add_allocations(std::int64_t change);
   void report(const std::string& message, bool is_misuse);
   std::string message() const;
@@ -70,6 +74,7 @@ class Controls {
   std::map<int, double> slowness_ = {};
   int only_device_ = -1;
   int local_bytes_ = 0;
+  std::size_t cache_ = 0;
   unsigned delay_least_ = 0;
   unsigned delay_most_ = 0;
   bool delays_all_ = false;

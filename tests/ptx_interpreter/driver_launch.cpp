@@ -52,16 +52,18 @@ Accesses run_launch(const Device& device, const QueuedLaunch& launch) {
   if (launch.fate.hangs) Controls::instance().hang();
   const MemoryView view = device.memory.view();
   AccessLog log(kernel.code.size());
+  WorkMeter meter(Controls::instance().cache());
   try {
     if (launch.fate.code != 0) {
       throw PtxError(static_cast<Result>(launch.fate.code), "launch was told to fail");
     }
-    Machine(kernel, launch.shape, launch.parameters, view, log).run();
+    Machine(kernel, launch.shape, launch.parameters, {view, log, meter}).run();
     const std::string conflict = log.find_conflict();
     if (!conflict.empty()) throw PtxError(launch_failed, conflict);
   } catch (const PtxError& error) {
     throw PtxError(error.result, text("kernel ", kernel.name, ": ", error.what()));
   }
+  Controls::instance().add_work(meter.take());
   if (launch.fate.is_spoiled && !log.writes().empty()) {
     std::byte* wrong = view.find(log.writes().front().start, 1);
     if (wrong != nullptr) *wrong ^= std::byte{0x10};

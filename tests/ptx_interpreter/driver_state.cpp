@@ -288,6 +288,9 @@ CALPE_PTX_EXPORT void calpe_ptx_memory(std::size_t bytes) {
 CALPE_PTX_EXPORT void calpe_ptx_local_bytes(int bytes) {
   Controls::instance().set_local_bytes(bytes);
 }
+CALPE_PTX_EXPORT void calpe_ptx_cache(std::size_t bytes) {
+  Controls::instance().set_cache(bytes);
+}
 CALPE_PTX_EXPORT void calpe_ptx_count(calpe_ptx_counts* counts) {
   *counts = Controls::instance().counts();
 }

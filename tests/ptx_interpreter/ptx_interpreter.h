@@ -55,6 +55,8 @@ void calpe_ptx_memory(size_t bytes); /* of every device; 1 GiB after a reset */
  * are not in the relaxed mode, and cuCtxSynchronize. The same holds during real captures. */
 void calpe_ptx_capture(int is_on);
 void calpe_ptx_local_bytes(int bytes); /* reported spills of kernels loaded from now on */
+/* Models a cache of this size between the kernels and memory, for memory_bytes; 0: none. */
+void calpe_ptx_cache(size_t bytes);
 
 struct calpe_ptx_counts {
   uint64_t calls; /* calls that can fail */
@@ -63,6 +65,11 @@ struct calpe_ptx_counts {
   uint64_t copy_out_bytes; /* device to host */
   uint64_t allocations;    /* live allocations of device memory */
   uint64_t misuses;        /* calls that no program should make: bad handles, memory in use */
+  /* By kernels. Additions, comparisons and logic of 64 bits count as two instructions. */
+  uint64_t instructions;
+  uint64_t alu_instructions; /* integer instructions, except left shifts and multiplications */
+  uint64_t cache_bytes;      /* between registers and cache */
+  uint64_t memory_bytes;     /* between cache and memory; see calpe_ptx_cache() */
 };
 void calpe_ptx_count(struct calpe_ptx_counts* counts);
 /* Whether the calling thread is in a function of the driver, such as for counting allocations of

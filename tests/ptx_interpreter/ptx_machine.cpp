@@ -28,10 +28,11 @@ void Machine::FreeAligned::operator()(std::byte* memory) const {
 }
 
 Machine::Machine(const Kernel& kernel, const LaunchShape& shape,
-                 std::span<const std::byte> parameters, const MemoryView& global, AccessLog& log)
+                 std::span<const std::byte> parameters, const Surroundings& around)
     : kernel_(kernel),
       shape_(shape),
-      memories_(parameters, global, log, kernel.shared_bytes),
+      meter_(around.meter),
+      memories_(parameters, around, kernel.shared_bytes),
       count_(shape.threads()),
       stride_(round_up(count_)),
       registers_(static_cast<std::byte*>(::operator new (
@@ -144,6 +145,7 @@ bool Machine::choose(std::uint32_t& at, std::uint32_t& meeting) {
     active += active_[lane];
     if (is_ready && next_[lane] > at) meeting = std::min(meeting, next_[lane]);
   }
+  active_count_ = active;
   lanes_ = {.count = count_, .are_all_active = active == count_, .active = active_.data()};
   return is_any_left;
 }
@@ -169,6 +171,7 @@ void Machine::run_active(std::uint32_t at, std::uint32_t meeting) {
     if (steps_left_-- == 0) {
       throw PtxError(launch_failed, text("line ", step.instruction->line, ": endless loop"));
     }
+    meter_.add(*step.instruction, active_count_);
     switch (step.instruction->opcode) {
       case Opcode::bra:
         if (step.guard == nullptr && lanes_.are_all_active) {

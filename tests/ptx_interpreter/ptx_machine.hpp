@@ -23,7 +23,7 @@ struct LaunchShape {
 class Machine {
  public:
   Machine(const Kernel& kernel, const LaunchShape& shape, std::span<const std::byte> parameters,
-          const MemoryView& global, AccessLog& log);
+          const Surroundings& around);
   // Runs all blocks. Throws PtxError.
   void run();
 
@@ -51,6 +51,7 @@ class Machine {
 
   const Kernel& kernel_;
   LaunchShape shape_;
+  WorkMeter& meter_;
   Memories memories_;
   std::size_t count_;
   std::size_t stride_;  // lanes per register, rounded up to whole vectors
@@ -61,6 +62,7 @@ class Machine {
   std::vector<std::uint8_t> active_;
   std::vector<std::uint8_t> guarded_;
   Lanes lanes_ = {};
+  std::size_t active_count_ = 0;
   std::uint64_t steps_left_ = 0;
 };
 

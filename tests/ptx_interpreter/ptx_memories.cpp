@@ -162,6 +162,7 @@ void Memories::access_global(const Step& step, const Lanes& lanes, std::size_t i
     }
     log_.add(index, {address, address + run_bytes, instruction.line}, is_write,
              instruction.is_read_only);
+    meter_.access(address, run_bytes, is_write);
     move_run(step, memory, run.first, run.count, run.is_same);
   }
 }

@@ -10,16 +10,25 @@
 #include "ptx_interpreter/access_log.hpp"
 #include "ptx_interpreter/device_memory.hpp"
 #include "ptx_interpreter/ptx_step.hpp"
+#include "ptx_interpreter/work_meter.hpp"
 
 namespace calpe::ptx {
 
+// What a launch uses outside of its blocks.
+struct Surroundings {
+  const MemoryView& global;
+  AccessLog& log;
+  WorkMeter& meter;
+};
+
 class Memories {
  public:
-  Memories(std::span<const std::byte> parameters, const MemoryView& global, AccessLog& log,
+  Memories(std::span<const std::byte> parameters, const Surroundings& around,
            std::size_t shared_bytes)
       : parameters_(parameters),
-        global_(global),
-        log_(log),
+        global_(around.global),
+        log_(around.log),
+        meter_(around.meter),
         shared_(shared_bytes),
         writers_(shared_bytes),
         readers_(shared_bytes) {}
@@ -53,6 +62,7 @@ class Memories {
   std::span<const std::byte> parameters_;
   const MemoryView& global_;
   AccessLog& log_;
+  WorkMeter& meter_;
   std::vector<std::byte> shared_;
   std::vector<Touch> writers_;
   std::vector<Touch> readers_;
