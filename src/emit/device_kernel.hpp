@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels for devices as source code: OpenCL C 1.2, PTX (ISA 6.0, sm_50), and SPIR-V 1.5, whose
-// "text" is binary. Three styles:
+// "text" is binary. Four styles:
 //
 //   units   an xor program over units (packets), straight-line
 //   planes  a matrix over GF(2^8), bytes layout: for output i and bit b the sum of those inputs
 //           whose coefficient has bit b is one xor program; Horner's rule then adds the planes,
 //           so that doubling is paid per output and not per input
+//   sliced  the same matrix as an xor program over bits: a work-item turns its words of an input
+//           into 8 words of equal bits, and the sums of an output back
 //   table   any linear map, given as bits in a buffer at run time: used until a kernel is compiled
 //
-// All work on shards anywhere in device memory, over whole batches. Work-item (x, y, z) computes
-// the word at byte `first + x * word_bytes` of every unit of group y of stripe z; x beyond
-// column_bytes does nothing. The address of unit u of input shard s is
+// All work on shards anywhere in device memory, over whole batches. A work-item computes the word
+// at byte `first + x * word_bytes` of every unit of group y of stripe z, for one row group: some of
+// the outputs. y and z are those of the work-group; its first index divided by the number of row
+// groups gives the row group (remainder) and the words, x, of its work-items (quotient). So
+// neighbouring work-groups read the same words, and only the first of them reads them from memory
+// if the cache keeps them until the others start. x beyond column_bytes does nothing. The address
+// of unit u of input shard s is
 //
 //   n_base + shards[z * (inputs + outputs) + s] + first + y * group_stride + u * unit_stride
 //                                               + x * word_bytes
@@ -20,7 +26,7 @@
 //
 //   n_base, r_base, shards, first, column_bytes, unit_stride, group_stride
 //   OpenCL only: shards_at
-//   table only: bits, row_group, input_shards, output_shards, unit_count, accumulate
+//   table only: bits, row_groups, input_shards, output_shards, unit_count, accumulate
 //
 // In OpenCL, x * word_bytes is less than 2^32.
 //
@@ -51,7 +57,7 @@ std::string_view file_name_of(DeviceLanguage language);
 
 struct DeviceForm {
   DeviceLanguage language = DeviceLanguage::opencl;
-  std::size_t word_bytes = 4;  // 1, 4 or 16; with OpenCL also 64
+  std::size_t word_bytes = 4;  // 1, 4 or 16; with OpenCL also 64; emit_sliced: sliced_word_bytes
   // OpenCL only: words are read and written at any address. Otherwise, addresses are multiples of
   // word_bytes.
   bool any_alignment = false;
@@ -65,7 +71,8 @@ struct DeviceForm {
 // Some of the outputs, and the program that computes them from all inputs.
 struct RowGroup {
   // xor dialect, sound. Inputs: all of the kernel's. Outputs: units [first_output, ...) for
-  // emit_units; for emit_planes output 8 * i + b is bit plane b of output shard first_output + i.
+  // emit_units; for emit_planes and emit_sliced output 8 * i + b is bit plane b of output shard
+  // first_output + i. For emit_sliced input 8 * j + b is bit b of input shard j.
   ir::Program program;
   std::uint32_t first_output = 0;
 };
@@ -74,13 +81,16 @@ struct RowGroup {
 struct DeviceShape {
   std::uint32_t input_shards = 0;
   std::uint32_t output_shards = 0;
-  std::uint32_t unit_count = 1;  // units per shard; 1 for emit_planes
+  std::uint32_t unit_count = 1;  // units per shard; 1 for emit_planes and emit_sliced
 };
 
-// Source code with one entry per row group. Launch all of them, in any order.
+// Source code of one kernel.
 struct DeviceText {
   std::string text;
-  std::vector<std::string> entries;
+  std::vector<std::string> entries;  // its name
+  // Work-groups for the same words; of a table kernel, an argument.
+  std::uint32_t row_groups = 1;
+  std::size_t word_bytes = 4;  // of its form
 };
 
 Result<DeviceText> emit_units(const DeviceShape& shape, std::span<const RowGroup> groups,
@@ -90,6 +100,12 @@ Result<DeviceText> emit_units(const DeviceShape& shape, std::span<const RowGroup
 // bytes at a time if at most this many inputs are held: sums then take one register, not four.
 inline constexpr std::uint32_t planes_inputs_held_max = 20;
 Result<DeviceText> emit_planes(const DeviceShape& shape, std::span<const RowGroup> groups,
+                               const DeviceForm& form);
+
+// Over any field of 8 bits; bytes. A work-item takes 16 bytes of the first half of the columns and
+// 16 of the second, so column_bytes is a multiple of 32, but addresses only of 16.
+inline constexpr std::size_t sliced_word_bytes = 32;
+Result<DeviceText> emit_sliced(const DeviceShape& shape, std::span<const RowGroup> groups,
                                const DeviceForm& form);
 
 // The map that a table kernel applies.

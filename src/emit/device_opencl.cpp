@@ -21,13 +21,21 @@ std::string_view type_of(std::size_t word_bytes) {
       return "uint";
     case 16:
       return "uint4";
+    case sliced_word_bytes:  // values are the words of equal bits
+      return "uint";
     default:
       return "uint16";
   }
 }
 
-// Writes the arguments of every kernel and the position of this work-item.
-std::string head(const DeviceForm& form, std::string_view name, std::string_view more) {
+// Writes the arguments of every kernel and the position of this work-item. `row_groups`: a number
+// or an argument.
+std::string head(const DeviceForm& form, std::string_view name, std::string_view more,
+                 std::string_view row_groups) {
+  const std::string words = row_groups == "1"
+                                ? std::string("(uint)get_global_id(0)")
+                                : text("((uint)get_group_id(0) / (uint)", row_groups, " * ",
+                                       form.group_items, " + (uint)get_local_id(0))");
   return text("__kernel __attribute__((reqd_work_group_size(", form.group_items, ", 1, 1)))\nvoid ",
               name,
               "(__global const uchar *n_base, __global uchar *r_base,\n"
@@ -35,32 +43,32 @@ std::string head(const DeviceForm& form, std::string_view name, std::string_view
               "    ulong unit_stride, ulong group_stride, ulong shards_at",
               more,
               ")\n{\n"
-              "  const uint x = (uint)get_global_id(0) * WORD_BYTES;\n"
+              "  const uint x = ",
+              words,
+              " * WORD_BYTES;\n"
               "  const ulong at = first + get_group_id(1) * group_stride;\n");
 }
 
-class OpenClKernel final : public DeviceWalk {
+class OpenClGroup final : public DeviceWalk {
  public:
-  explicit OpenClKernel(const DeviceEntry& entry)
-      : DeviceWalk(entry, kept_inputs_max(entry)), is_declared_(entry.group.program.inputs()) {}
+  OpenClGroup(const DeviceEntry& entry, const RowGroup& group)
+      : DeviceWalk(entry, group, kept_inputs_max(entry, group)),
+        is_declared_(group.program.inputs()) {}
 
   std::string write() {
-    const DeviceShape& shape = entry().shape;
-    out_ = text("\n", heading(program(), ""), head(entry().form, entry().name, ""));
-    out_ += text(
-        "  if (x >= column_bytes) return;\n"
-        "  shards += shards_at + get_group_id(2) * ",
-        shape.input_shards + shape.output_shards, ";\n");
+    out_ = heading(program(), "");
     walk();
-    return out_ + "}\n";
+    return std::move(out_);
   }
 
  private:
+  bool is_sliced() const { return entry().style == DeviceStyle::sliced; }
+
   // Words of 64 bytes are for CPUs with 32 registers and a cache; reloading from there is as fast
   // as a compiler's spill.
-  static std::size_t kept_inputs_max(const DeviceEntry& entry) {
+  static std::size_t kept_inputs_max(const DeviceEntry& entry, const RowGroup& group) {
     constexpr std::size_t of_a_cpu = 24;
-    return entry.form.word_bytes == 64 ? of_a_cpu : entry.group.program.inputs();
+    return entry.form.word_bytes == 64 ? of_a_cpu : group.program.inputs();
   }
 
   void open_input(std::uint32_t shard) override {
@@ -68,7 +76,40 @@ class OpenClKernel final : public DeviceWalk {
         text("  __global const uchar *const n", shard, " = n_base + (shards[", shard, "] + at);\n");
   }
 
+  // Declares eight words and exchanges their bits.
+  template <class Name, class Value>
+  void exchange(const Name& name, const Value& value) {
+    for (unsigned i = 0; i < planes_per_byte; ++i)
+      out_ += text("  uint ", name(i), " = ", value(i), ";\n");
+    for (const BitExchange& each : bit_exchanges()) {
+      out_ += text("  EXCHANGE(", name(each.first), ", ", name(each.second), ", ", each.shift, ", ",
+                   each.lower, "u)\n");
+    }
+  }
+
+  void load_slices(std::uint32_t shard) {
+    out_ += text("  const uint4 p", shard, " = HALF(const, n", shard, ", 0), q", shard,
+                 " = HALF(const, n", shard, ", middle);\n");
+    exchange([&](unsigned i) { return variable_name(program(), shard * planes_per_byte + i); },
+             [&](unsigned i) { return text(i < 4 ? "p" : "q", shard, ".s", i % 4); });
+  }
+
+  void store_slices(std::uint32_t shard) {
+    const auto name = [&](unsigned i) { return text("w", shard, "_", i); };
+    exchange(name, [&](unsigned i) {
+      return variable_name(program(), program().output(shard * planes_per_byte + i));
+    });
+    const std::uint32_t number = entry().shape.input_shards + group().first_output + shard;
+    const std::string_view sign = entry().form.accumulate ? " ^= " : " = ";
+    out_ += text("  __global uchar *const r", number, " = r_base + (shards[", number, "] + at);\n");
+    for (unsigned i = 0; i < planes_per_byte; i += 4) {
+      out_ += text("  HALF(, r", number, i == 0 ? ", 0)" : ", middle)", sign, "(uint4)(", name(i),
+                   ", ", name(i + 1), ", ", name(i + 2), ", ", name(i + 3), ");\n");
+    }
+  }
+
   void load(ir::Value input) override {
+    if (is_sliced()) return load_slices(input / planes_per_byte);
     const std::uint32_t units = entry().shape.unit_count;
     out_ += text("  ", is_declared_[input] ? "" : "word ", variable_name(program(), input),
                  " = INPUT(n", input / units, ", ", input % units, ");\n");
@@ -90,11 +131,12 @@ class OpenClKernel final : public DeviceWalk {
 
   void put_unit(std::uint32_t output) override {
     const std::uint32_t units = entry().shape.unit_count;
-    const std::uint32_t unit = entry().group.first_output + output;
+    const std::uint32_t unit = group().first_output + output;
     store(unit / units, unit % units, variable_name(program(), program().output(output)));
   }
 
   void put_shard(std::uint32_t shard) override {
+    if (is_sliced()) return store_slices(shard);
     std::string sum;
     for (unsigned b = planes_per_byte; b-- > 0;) {
       const ir::Value plane = program().output(shard * planes_per_byte + b);
@@ -102,7 +144,7 @@ class OpenClKernel final : public DeviceWalk {
       if (is_zero(plane)) continue;
       sum += text(sum.empty() ? "" : " ^ ", variable_name(program(), plane));
     }
-    store(entry().group.first_output + shard, 0, sum.empty() ? "EACH(0)" : sum);
+    store(group().first_output + shard, 0, sum.empty() ? "EACH(0)" : sum);
   }
 
   std::vector<bool> is_declared_;  // by input
@@ -112,10 +154,25 @@ class OpenClKernel final : public DeviceWalk {
 }  // namespace
 
 std::string opencl_prelude(const DeviceForm& form) {
+  const std::string_view aligned = form.any_alignment ? " __attribute__((aligned(1)))" : "";
+  if (form.word_bytes == sliced_word_bytes) {
+    return text(
+        "typedef uint word;\ntypedef uint4 access", aligned,
+        ";\n"
+        "#define WORD_BYTES 16u\n"
+        "#define EACH(v) ((word)(v))\n"
+        "#define HALF(type, shard, start) (*(__global type access *)((shard) + (start) + x))\n"
+        "// Exchanges the upper bits of a with the lower ones of b.\n"
+        "#define EXCHANGE(a, b, shift, lower) \\\n"
+        "  { \\\n"
+        "    const uint top = (a) >> (shift); \\\n"
+        "    a = ((a) & (lower)) | ((b) << (shift) & ~(lower)); \\\n"
+        "    b = (top & (lower)) | ((b) & ~(lower)); \\\n"
+        "  }\n");
+  }
   const bool is_byte = form.word_bytes == 1;
   const std::string_view repeat = is_byte ? "0x01 * (v)" : "0x01010101u * (v)";
-  return text("typedef ", type_of(form.word_bytes), " word;\ntypedef word access",
-              form.any_alignment ? " __attribute__((aligned(1)))" : "",
+  return text("typedef ", type_of(form.word_bytes), " word;\ntypedef word access", aligned,
               ";\n"
               "#define WORD_BYTES ",
               form.word_bytes,
@@ -147,18 +204,38 @@ std::string opencl_prelude(const DeviceForm& form) {
 }
 
 std::string opencl_kernel(const DeviceEntry& entry) {
-  return OpenClKernel(entry).write();
+  const DeviceShape& shape = entry.shape;
+  const std::string count = text(entry.groups.size());
+  std::string out =
+      text("\n", head(entry.form, entry.name, "", count),
+           entry.style == DeviceStyle::sliced ? "  const ulong middle = column_bytes / 2;\n"
+                                                "  if (x >= middle) return;\n"
+                                              : "  if (x >= column_bytes) return;\n",
+           "  shards += shards_at + get_group_id(2) * ", shape.input_shards + shape.output_shards,
+           ";\n");
+  if (entry.groups.size() == 1)
+    return text(out, OpenClGroup(entry, entry.groups[0]).write(), "}\n");
+  out += text("  const uint row_group = (uint)get_group_id(0) % ", count, ";\n");
+  for (std::size_t g = 0; g < entry.groups.size(); ++g) {
+    const bool is_last = g + 1 == entry.groups.size();
+    out += is_last ? std::string("  {\n") : text("  if (row_group == ", g, ") {\n");
+    out += OpenClGroup(entry, entry.groups[g]).write();
+    out += is_last ? "  }\n" : "    return;\n  }\n";
+  }
+  return out + "}\n";
 }
 
 std::string opencl_table(TableStyle style, const DeviceForm& form, std::string_view name) {
   const bool is_planes = style == TableStyle::planes;
   std::string out = "\n" + head(form, name,
-                                ",\n    __global const uint *bits, ulong row_group, "
+                                ",\n    __global const uint *bits, ulong row_groups, "
                                 "ulong input_shards,\n"
-                                "    ulong output_shards, ulong unit_count, ulong accumulate");
+                                "    ulong output_shards, ulong unit_count, ulong accumulate",
+                                "row_groups");
   out += text("  __local uint rows[", table_inputs_max,
               "];\n"
               "  const ulong columns = input_shards * unit_count;\n"
+              "  const uint row_group = (uint)get_group_id(0) % (uint)row_groups;\n"
               "  bits += row_group * columns;\n"
               "  for (ulong c = get_local_id(0); c < columns; c += ",
               form.group_items,

@@ -14,10 +14,13 @@ class PtxTable {
   PtxTable(TableStyle style, const DeviceForm& form) : style_(style), form_(form), ptx_(form) {}
 
   std::string write(std::string_view name) {
-    ptx_.open(name,
-              ",\n  .param .u64 bits, .param .u64 row_group, .param .u64 input_shards,\n"
-              "  .param .u64 output_shards, .param .u64 unit_count, .param .u64 accumulate",
-              value + 1);
+    ptx_.open(
+        {.name = name,
+         .more_parameters =
+             ",\n  .param .u64 bits, .param .u64 row_groups_param, .param .u64 input_shards,\n"
+             "  .param .u64 output_shards, .param .u64 unit_count, .param .u64 accumulate",
+         .values = value + 1,
+         .row_groups = 0});
     write_head();
     write_sums();
     write_outputs();
@@ -31,17 +34,17 @@ class PtxTable {
   void write_head() {
     ptx_.line(".shared .align 4 .b32 rows[", table_inputs_max, "]");
     ptx_.line(".reg .pred is_done, is_added");
-    ptx_.line(".reg .b32 inputs, outputs, units, columns, group, unit, shard, column, row, mask");
+    ptx_.line(".reg .b32 inputs, outputs, units, columns, unit, shard, column, row, mask");
     ptx_.line(".reg .b64 table, base, stride");
     for (const auto& [target, parameter] :
          {std::pair{"inputs", "input_shards"}, std::pair{"outputs", "output_shards"},
-          std::pair{"units", "unit_count"}, std::pair{"group", "row_group"}}) {
+          std::pair{"units", "unit_count"}}) {
       ptx_.line("ld.param.u32 ", target, ", [", parameter, "]");
     }
     ptx_.line("mul.lo.u32 columns, inputs, units");
     // Thread i copies words i, i + threads, ...
     ptx_.line("ld.param.u64 table, [bits]");
-    ptx_.line("mul.wide.u32 base, group, columns");
+    ptx_.line("mul.wide.u32 base, row_group, columns");
     ptx_.line("shl.b64 base, base, 2");
     ptx_.line("add.u64 table, table, base");
     ptx_.line("mov.u32 column, item");
@@ -115,7 +118,7 @@ class PtxTable {
     const bool is_planes = style_ == TableStyle::planes;
     const std::size_t count = is_planes ? table_rows / planes_per_byte : table_rows;
     ptx_.line("mul.lo.u32 column, outputs, units");
-    ptx_.line("mul.lo.u32 row, group, ", count);
+    ptx_.line("mul.lo.u32 row, row_group, ", count);
     ptx_.line("sub.u32 column, column, row");
     ptx_.line("div.u32 shard, row, units");
     ptx_.line("mul.lo.u32 unit, shard, units");

@@ -3,6 +3,7 @@
 // for every input word 32 bits that select the sums it is added to.
 #include <array>
 #include <functional>
+#include <tuple>
 
 #include "emit/device_walk.hpp"
 #include "emit/spirv_arguments.hpp"
@@ -93,7 +94,9 @@ class SpirvTable {
     inputs_ = lines_.parameter32(spirv_argument::input_shards);
     outputs_ = lines_.parameter32(spirv_argument::output_shards);
     units_ = lines_.parameter32(spirv_argument::unit_count);
-    group_ = lines_.parameter32(spirv_argument::row_group);
+    SpirvId item = 0;
+    std::tie(group_, item) =
+        lines_.split_group(lines_.parameter32(spirv_argument::row_groups), form_.group_items);
     stride_ = module_.parameter(spirv_argument::unit_stride);
     const SpirvId columns = lines_.number_op(SpirvOp::i_mul, inputs_, units_);
     const SpirvId skipped = lines_.multiply(lines_.widen(group_), lines_.widen(columns));
@@ -110,7 +113,7 @@ class SpirvTable {
     constexpr std::uint32_t acquire_release_of_workgroup = 0x108;
     module_.op(SpirvOp::control_barrier, {module_.constant(workgroup), module_.constant(workgroup),
                                           module_.constant(acquire_release_of_workgroup)});
-    const SpirvId x = lines_.item_at();
+    const SpirvId x = lines_.item_at(item);
     lines_.return_if(lines_.is(SpirvOp::u_greater_than_equal, x,
                                module_.parameter(spirv_argument::column_bytes)));
     const SpirvId y = lines_.widen(module_.built_in(SpirvBuiltIn::workgroup_id, 1));

@@ -2,16 +2,21 @@
 #include "emit/device_walk.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace calpe::emit {
 
-DeviceWalk::DeviceWalk(const DeviceEntry& entry, std::size_t kept_inputs_max)
+DeviceWalk::DeviceWalk(const DeviceEntry& entry, const RowGroup& group, std::size_t kept_inputs_max)
     : entry_(entry),
+      group_(group),
       kept_inputs_max_(kept_inputs_max),
-      needs_(entry.group.program),
+      needs_(group.program),
       is_open_(entry.shape.input_shards),
-      is_zero_(entry.group.program.values()),
-      planes_(entry.group.program.outputs() / planes_per_byte) {
+      inputs_per_shard_(entry.style == DeviceStyle::sliced ? planes_per_byte
+                                                           : entry.shape.unit_count),
+      is_zero_(group.program.values()),
+      planes_(group.program.outputs() / planes_per_byte) {
   for (const ir::Instruction& instruction : program().instructions())
     is_zero_[instruction.target] = instruction.term_count == 0;
 }
@@ -23,10 +28,11 @@ void DeviceWalk::load_unless_kept(ir::Value input) {
   kept_.push_front(input);
   if (kept_.size() > kept_inputs_max_) kept_.pop_back();
   if (is_kept) return;
-  const std::uint32_t shard = input / entry_.shape.unit_count;
-  if (!is_open_[shard]) open_input(shard);
+  const std::uint32_t shard = input / inputs_per_shard_;
+  const bool was_open = is_open_[shard];
+  if (!was_open) open_input(shard);
   is_open_[shard] = true;
-  load(input);
+  if (!was_open || entry_.style != DeviceStyle::sliced) load(input);
 }
 
 void DeviceWalk::load_all() {
@@ -58,6 +64,23 @@ void DeviceWalk::put(ir::Value output) {
   } else if (++planes_[index / planes_per_byte] == planes_per_byte) {
     put_shard(index / planes_per_byte);
   }
+}
+
+std::span<const BitExchange> bit_exchanges() {
+  static constexpr auto all = [] {
+    std::array<BitExchange, 12> made = {};
+    std::size_t count = 0;
+    for (const auto& [distance, lower] :
+         {std::pair{4U, 0x0F0F0F0FU}, std::pair{2U, 0x33333333U}, std::pair{1U, 0x55555555U}}) {
+      for (unsigned first = 0; first < planes_per_byte; ++first) {
+        if ((first & distance) != 0) continue;
+        made[count++] = {
+            .first = first, .second = first + distance, .shift = distance, .lower = lower};
+      }
+    }
+    return made;
+  }();
+  return all;
 }
 
 }  // namespace calpe::emit

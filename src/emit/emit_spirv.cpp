@@ -36,7 +36,7 @@ class SpirvWriter {
   bool is_baked() const { return options_.unit_bytes != 0; }
 
   void write_head() {
-    SpirvId at = lines_.item_at();
+    SpirvId at = lines_.item_at(module_.built_in(SpirvBuiltIn::global_invocation_id, 0));
     if (lines_.word_bytes() == 1) at = lines_.add(at, module_.parameter(first));
     const SpirvId end = lines_.add(at, lines_.number64(lines_.word_bytes()));
     const SpirvId bytes =

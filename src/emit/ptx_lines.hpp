@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,9 +26,17 @@ class PtxLines {
   void line(const auto&... parts) { out_ += text("  ", parts..., ";\n"); }
   void label(std::string_view name) { out_ += text(name, ":\n"); }
 
-  // Writes the parameters, `values` registers per lane, and `at`: first + y * group_stride + x.
-  // `is_outside` is set if there is nothing to do.
-  void open(std::string_view name, std::string_view more_parameters, std::size_t values);
+  struct Head {
+    std::string_view name;
+    std::string_view more_parameters = {};
+    std::size_t values = 0;        // registers per lane
+    std::uint32_t row_groups = 1;  // 0: the parameter row_groups
+    bool is_sliced = false;
+  };
+  // Writes the parameters, the registers, and `at`: first + y * group_stride + x. `is_outside` is
+  // set if there is nothing to do. `row_group` is only set if there may be several. Sliced: x is in
+  // the first half of column_bytes, `half` is its size.
+  void open(const Head& head);
   std::string close() { return out_ + "done:\n  ret;\n}\n"; }
 
   template <class Number>
@@ -40,6 +49,11 @@ class PtxLines {
   }
   // target = twice(source) ^ plane, in one lane. All are registers; `plane` may be empty.
   void double_and_add(std::string_view target, std::string_view source, std::string_view plane);
+  // Sliced: the words in registers a<first>... at `address` and half the columns further.
+  void load_halves(std::string_view how, std::size_t first, std::string_view address);
+  void store_halves(std::string_view address, std::size_t first);
+  // bit_exchanges() of registers a<from>..., into a<to>...
+  void exchange_bits(std::span<const std::size_t> from, std::size_t to);
 
  private:
   static constexpr std::array<std::string_view, 4> letters = {"a", "b", "c", "d"};
@@ -52,6 +66,10 @@ class PtxLines {
     if (lanes() == 1) return lane(0, value);
     return text("{", lane(0, value), ", ", lane(1, value), ", ", lane(2, value), ", ",
                 lane(3, value), "}");
+  }
+
+  std::string four(std::size_t first) const {
+    return text("{a", first, ", a", first + 1, ", a", first + 2, ", a", first + 3, "}");
   }
 
   const DeviceForm& form_;

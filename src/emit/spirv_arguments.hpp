@@ -15,7 +15,7 @@ inline constexpr std::uint32_t group_stride = 6;
 inline constexpr std::uint32_t count_of_kernels = 7;
 // Table kernels only.
 inline constexpr std::uint32_t bits = 7;
-inline constexpr std::uint32_t row_group = 8;
+inline constexpr std::uint32_t row_groups = 8;
 inline constexpr std::uint32_t input_shards = 9;
 inline constexpr std::uint32_t output_shards = 10;
 inline constexpr std::uint32_t unit_count = 11;

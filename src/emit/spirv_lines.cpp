@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include "emit/device_walk.hpp"
+
 namespace calpe::emit {
 
 namespace {
@@ -35,6 +37,11 @@ SpirvId SpirvLines::multiply(SpirvId a, SpirvId b) {
   return module_.result(SpirvOp::i_mul, module_.type_of_bits(64), {a, b});
 }
 
+SpirvId SpirvLines::halved(SpirvId number) {
+  return module_.result(SpirvOp::shift_right_logical, module_.type_of_bits(64),
+                        {number, module_.constant(1)});
+}
+
 SpirvId SpirvLines::parameter32(std::uint32_t index) {
   const SpirvId whole = module_.parameter(index);
   return module_.result(SpirvOp::u_convert, module_.type_of_bits(32), {whole});
@@ -48,20 +55,35 @@ SpirvId SpirvLines::is(SpirvOp comparison, SpirvId a, SpirvId b) {
   return module_.result(comparison, module_.bool_type(), {a, b});
 }
 
-SpirvId SpirvLines::item_at() {
-  const SpirvId item = widen(module_.built_in(SpirvBuiltIn::global_invocation_id, 0));
+std::pair<SpirvId, SpirvId> SpirvLines::split_group(SpirvId row_groups, std::uint32_t group_items) {
+  const SpirvId group = module_.built_in(SpirvBuiltIn::workgroup_id, 0);
+  const SpirvId words = number_op(SpirvOp::u_div, group, row_groups);
+  const SpirvId whole = number_op(SpirvOp::i_mul, words, row_groups);
+  const SpirvId first = number_op(SpirvOp::i_mul, words, module_.constant(group_items));
+  const SpirvId lane = module_.built_in(SpirvBuiltIn::local_invocation_id, 0);
+  return {number_op(SpirvOp::i_sub, group, whole), number_op(SpirvOp::i_add, first, lane)};
+}
+
+SpirvId SpirvLines::item_at(SpirvId number) {
+  const SpirvId item = widen(number);
   if (word_bytes_ == 1) return item;
-  const auto shift = static_cast<std::uint32_t>(std::countr_zero(word_bytes_));
+  const std::size_t bytes = word_bytes_ == sliced_word_bytes ? word_bytes_ / 2 : word_bytes_;
+  const auto shift = static_cast<std::uint32_t>(std::countr_zero(bytes));
   return module_.result(SpirvOp::shift_left_logical, module_.type_of_bits(64),
                         {item, module_.constant(shift)});
 }
 
 void SpirvLines::return_if(SpirvId condition) {
+  leave_if(condition, [] {});
+}
+
+void SpirvLines::leave_if(SpirvId condition, const std::function<void()>& body) {
   const SpirvId leave = module_.make_id();
   const SpirvId stay = module_.make_id();
   module_.op(SpirvOp::selection_merge, {stay, 0});
   module_.op(SpirvOp::branch_conditional, {condition, leave, stay});
   module_.op(SpirvOp::label, {leave});
+  body();
   module_.op(SpirvOp::return_, {});
   module_.op(SpirvOp::label, {stay});
 }
@@ -106,6 +128,50 @@ SpirvId SpirvLines::twice(SpirvId word) {
   const SpirvId added = word_op(SpirvOp::bitwise_and, over, each(reduction_ * bytes));
   const SpirvId moved = word_op(SpirvOp::shift_left_logical, word, each(1));
   return xor_of(word_op(SpirvOp::bitwise_and, moved, each(0xFE * bytes)), added);
+}
+
+SpirvId SpirvLines::load_four(SpirvId address) {
+  const SpirvId four = module_.type_of_four();
+  return module_.result(SpirvOp::load, four, {pointer_at(address, four), aligned, 16});
+}
+
+SpirvLines::Slices SpirvLines::load_halves(SpirvId address, SpirvId middle) {
+  const std::array halves = {load_four(address), load_four(add(address, middle))};
+  Slices numbers = {};
+  for (std::uint32_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = module_.result(SpirvOp::composite_extract, module_.type_of_bits(32),
+                                {halves[i / 4], i % 4});
+  }
+  return numbers;
+}
+
+void SpirvLines::store_halves(SpirvId address, SpirvId middle, const Slices& numbers) {
+  const SpirvId four = module_.type_of_four();
+  for (std::size_t i = 0; i < numbers.size(); i += 4) {
+    const SpirvId value =
+        module_.result(SpirvOp::composite_construct, four,
+                       {numbers[i], numbers[i + 1], numbers[i + 2], numbers[i + 3]});
+    const SpirvId pointer = pointer_at(i == 0 ? address : add(address, middle), four);
+    module_.op(SpirvOp::store, {pointer, value, aligned, 16});
+  }
+}
+
+SpirvLines::Slices SpirvLines::exchange_bits(Slices numbers) {
+  for (const BitExchange& exchange : bit_exchanges()) {
+    const SpirvId lower = module_.constant(exchange.lower);
+    const SpirvId upper = module_.constant(~exchange.lower);
+    const SpirvId shift = module_.constant(exchange.shift);
+    SpirvId& first = numbers[exchange.first];
+    SpirvId& second = numbers[exchange.second];
+    const auto merge = [&](SpirvId low, SpirvId high) {
+      return number_op(SpirvOp::bitwise_or, number_op(SpirvOp::bitwise_and, low, lower),
+                       number_op(SpirvOp::bitwise_and, high, upper));
+    };
+    const SpirvId top = number_op(SpirvOp::shift_right_logical, first, shift);
+    first = merge(first, number_op(SpirvOp::shift_left_logical, second, shift));
+    second = merge(top, second);
+  }
+  return numbers;
 }
 
 }  // namespace calpe::emit

@@ -144,6 +144,30 @@ TEST_F(DeviceOpenCl, planes_equal_products_in_the_field) {
   }
 }
 
+TEST_F(DeviceOpenCl, sliced_bytes_equal_products_in_the_field) {
+  Random random = Random::of_test("device sliced");
+  for (const FormCase& c : {FormCase{emit::sliced_word_bytes, false, false, false, 4},
+                            FormCase{emit::sliced_word_bytes, true, false, true, 3}}) {
+    SCOPED_TRACE(name_of(c));
+    const gf::FieldRef field = field_of(8);
+    const gf::Matrix rows = conformance::random_matrix(random, *field, {4, 5, 20});
+    const emit::DeviceShape shape = {.input_shards = 5, .output_shards = 4};
+    DeviceSizes sizes = sizes_of(shape, c);
+    sizes.alignment = c.any_alignment ? 1 : emit::sliced_word_bytes / 2;
+    DeviceStripes stripes(random, sizes);
+    stripes.expect_product(*field, rows);
+    const auto sliced = backend::gpu::sliced_groups(field, rows, {.registers = 40});
+    const auto planes = backend::gpu::plane_groups(field, rows, {.registers = 16});
+    ASSERT_TRUE(sliced && planes);
+    EXPECT_GT(sliced->size(), 1U);
+    const Texts texts = texts_of(form_of(c, 512), [&](const emit::DeviceForm& form) {
+      return form.word_bytes == 1 ? emit::emit_planes(shape, *planes, form)
+                                  : emit::emit_sliced(shape, *sliced, form);
+    });
+    ASSERT_TRUE(run(*runner_, quick, texts, stripes, Addressing::addresses));
+  }
+}
+
 // Optimised programs in several row groups, also optimised by the compiler.
 TEST_F(DeviceOpenCl, row_groups_of_codes) {
   Random random = Random::of_test("device row groups");

@@ -17,6 +17,7 @@ ARCHITECTURES = ("gfx90a", "gfx942", "gfx1100")
 PRELUDE = """
 #define get_group_id(d) ((ulong)((d) == 0 ? __builtin_amdgcn_workgroup_id_x() : \\
     (d) == 1 ? __builtin_amdgcn_workgroup_id_y() : __builtin_amdgcn_workgroup_id_z()))
+#define get_local_id(d) ((ulong)__builtin_amdgcn_workitem_id_x())
 #define get_global_id(d) (get_group_id(d) * 64 + __builtin_amdgcn_workitem_id_x())
 """
 

@@ -3,7 +3,8 @@
 """Checks the instruction budgets of the PTX kernels in the machine code of NVIDIA's assembler.
 
 Usage: budgets.py WRITE_TEXTS, the program that writes the PTX. The kernels are straight-line code,
-so the count is what a work-item executes; all entries of a file count together. Prints a table.
+so the count is what a work-item executes; all row groups count together. Compares it with the
+counts of `calpe devices --predict`, which have the PTX only. Prints a table.
 Exits with 77 (skipped) and a reason if a tool is missing.
 """
 import collections
@@ -19,6 +20,9 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
 import wheels  # noqa: E402
 
 ARCHITECTURE = "sm_90"
+TOLERANCE = 0.05  # of the predicted counts of
+PREDICTED = {"units_10_4_w8_word4_stride512", "sliced_10_4", "planes_16_16_word16",
+             "planes_223_32_word4"}
 # Instructions of the integer pipe, 64 lanes per cycle; IMAD uses another one.
 ALU = set("LOP3 SHF PRMT IADD3 ISETP LEA SEL MOV IMNMX VIMNMX SGXT BMSK PLOP3 LOP IADD IABS VIADD "
           "I2I R2P P2R FSEL VIADDMNMX SHL SHR IADD32I".split())
@@ -62,11 +66,12 @@ def main():
     nvdisasm = wheel_tool("nvdisasm")
     cuobjdump = wheel_tool("cuobjdump")
     over = []
-    print(f"{ARCHITECTURE:38} ALU/B  budget  issue/B  entries  registers  spills  code KB")
+    print(f"{ARCHITECTURE:38} ALU/B  budget  issue/B  predicted    registers  spills  code KB")
     with tempfile.TemporaryDirectory() as folder:
         for line in run(write_texts, folder).splitlines():
-            name, data_bytes, budget = line.split()
+            name, data_bytes, budget, *predicted = line.split()
             data_bytes, budget = int(data_bytes), float(budget)
+            predicted = [int(count) / data_bytes for count in predicted]
             cubin = os.path.join(folder, name + ".cubin")
             run(ptxas, f"-arch={ARCHITECTURE}", os.path.join(folder, name + ".ptx"), "-o", cubin)
             counts = collections.Counter(opcodes(run(nvdisasm, "-c", cubin)))
@@ -81,8 +86,14 @@ def main():
             if (budget and alu > budget) or spills or any(stacks):
                 over.append(f"{name}: {alu:.2f} ALU instructions per byte; expected at most "
                             f"{budget}; {spills} spills, {max(stacks)} bytes of stack; expected 0")
+            for what, count, machine in zip(("ALU", "all"), predicted,
+                                            (alu, issued / data_bytes)):
+                if name in PREDICTED and abs(machine - count) > TOLERANCE * machine:
+                    over.append(f"{name}: {machine:.2f} {what} instructions per byte; predicted "
+                                f"{count:.2f}")
             print(f"{name:38} {alu:5.2f}  {budget or '-':>6}  {issued / data_bytes:7.2f}  "
-                  f"{len(registers):7}  {max(registers):9}  {spills:6}  {issued * 16 / 1024:7.1f}")
+                  f"{predicted[0]:5.2f} {predicted[1]:5.2f}  {max(registers):9}  {spills:6}  "
+                  f"{issued * 16 / 1024:7.1f}")
     for problem in over:
         print(problem)
     return 1 if over else 0

@@ -21,8 +21,8 @@ inline std::string replaced(std::string text, std::string_view from, std::string
   return text;
 }
 
-// void run(n_base, r_base, shards, first, column_bytes, unit_stride, group_stride, y, z): runs all
-// entries of a source with words of 64 bytes, over y groups of z stripes.
+// void run(n_base, r_base, shards, first, column_bytes, unit_stride, group_stride, y, z): runs a
+// kernel of one row group with words of 64 bytes, over y groups of z stripes.
 inline std::string as_c(const emit::DeviceText& made) {
   std::string source =
       "typedef unsigned char uchar;\ntypedef unsigned int uint;\ntypedef unsigned long ulong;\n"
@@ -30,7 +30,7 @@ inline std::string as_c(const emit::DeviceText& made) {
       "#define __kernel static inline\n#define __global\n"
       "static ulong position[3];\n"
       "#define get_global_id(dimension) position[dimension]\n"
-      "#define get_group_id(dimension) position[dimension]\n";  // of 1 item, except in dimension 0
+      "#define get_group_id(dimension) position[dimension]\n";  // of 1 item, one row group
   // OpenCL broadcasts a scalar; C does it by an addition.
   source += replaced(made.text, "((word)(", "((word){0} + (");
   source = replaced(source, "word twice(word h);\nword twice", "static inline word twice");
@@ -40,10 +40,8 @@ inline std::string as_c(const emit::DeviceText& made) {
       "  for (ulong z = 0; z < stripes; ++z)\n    for (ulong y = 0; y < groups; ++y)\n"
       "      for (ulong x = 0; x < column_bytes / WORD_BYTES; ++x) {\n"
       "        position[0] = x, position[1] = y, position[2] = z;\n";
-  for (const std::string& entry : made.entries) {
-    source += text("        ", entry,
-                   "(n, r, shards, first, column_bytes, unit_stride, group_stride, 0);\n");
-  }
+  source += text("        ", made.entries[0],
+                 "(n, r, shards, first, column_bytes, unit_stride, group_stride, 0);\n");
   return source + "      }\n}\n";
 }
 using NativeRun = void(const unsigned char*, unsigned char*, const std::uint64_t*, std::uint64_t,

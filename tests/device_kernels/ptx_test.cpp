@@ -40,6 +40,13 @@ std::vector<TextCase> all_cases() {
   adding.accumulate = true;
   cases.push_back(units_case({5, 2, 3}, adding));
   cases.push_back(planes_case({10, 4, 8}, adding));
+  cases.push_back(sliced_case({10, 4, 8}, adding));
+  for (const CodeShape& shape : {CodeShape{3, 2, 8}, CodeShape{10, 4, 8}, CodeShape{16, 4, 8}})
+    cases.push_back(sliced_case(shape, ptx_form(16)));
+  cases.push_back(sliced_case({10, 4, 8}, ptx_form(16), 2));
+  cases.push_back(sliced_case({10, 4, 8}, ptx_form(16), 1, 4));
+  cases.push_back(planes_case({20, 10, 8}, ptx_form(16)));
+  cases.push_back(units_case({20, 10, 8}, ptx_form(4, 512)));
   cases.push_back(units_case({10, 4, 8}, ptx_form(4, 512), 1, 4));
   cases.push_back(planes_case({10, 4, 8}, ptx_form(16), 1, 4));
   cases.push_back(planes_case({16, 16, 8}, ptx_form(4), 1, 16));

@@ -37,9 +37,12 @@ std::vector<TextCase> all_cases() {
     form.reduction = 0x87;  // with the highest bit, which doubling treats apart
     cases.push_back(units_case({5, 2, 3}, form));
     cases.push_back(planes_case({10, 4, 8}, form));
+    cases.push_back(sliced_case({10, 4, 8}, form));
     cases.push_back(table_case(emit::TableStyle::planes, form));
   }
-  cases.push_back(planes_case({16, 16, 8}, spirv_form(4)));  // several row groups
+  // Several row groups.
+  cases.push_back(planes_case({16, 16, 8}, spirv_form(4)));
+  cases.push_back(sliced_case({16, 16, 8}, spirv_form(16)));
   return cases;
 }
 

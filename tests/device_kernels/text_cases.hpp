@@ -77,6 +77,22 @@ inline TextCase planes_case(const CodeShape& code_shape, const emit::DeviceForm&
           form, *std::move(made), inputs * form.word_bytes};
 }
 
+inline TextCase sliced_case(const CodeShape& code_shape, emit::DeviceForm form,
+                            std::size_t rounds = 1, std::size_t lost = 0) {
+  const code::Code code = cauchy_code({code_shape.data_shards, code_shape.parity_shards, 8});
+  const gf::Matrix rows = coefficients_of(code, lost);
+  const auto inputs = static_cast<std::uint32_t>(rows.columns());
+  form.word_bytes = emit::sliced_word_bytes;
+  const auto groups = backend::gpu::sliced_groups(code.field, rows, {.rounds = rounds});
+  CALPE_ASSERT(groups.has_value());
+  auto made =
+      emit::emit_sliced({inputs, static_cast<std::uint32_t>(rows.rows()), 1}, *groups, form);
+  CALPE_ASSERT(made.has_value());
+  return {text("sliced_", code_shape.data_shards, "_", code_shape.parity_shards,
+               lost == 0 ? "" : "_rebuild"),
+          form, *std::move(made), inputs * form.word_bytes};
+}
+
 inline TextCase table_case(emit::TableStyle style, const emit::DeviceForm& form) {
   auto made = emit::emit_table(style, form);
   CALPE_ASSERT(made.has_value());

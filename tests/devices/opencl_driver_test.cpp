@@ -140,7 +140,7 @@ class OpenClSpills : public OpenClDriverTest {
 };
 
 TEST_F(OpenClSpills, without_them_words_are_wide) {
-  EXPECT_EQ(words_used(), std::vector<std::size_t>{16});
+  EXPECT_EQ(words_used(), std::vector<std::size_t>{emit::sliced_word_bytes});
 }
 
 TEST_F(OpenClSpills, in_wide_words_make_words_narrower) {

@@ -145,7 +145,7 @@ class Faults {
   void note_source(cl_program program, const char* source) {
     const std::string_view all(source);
     const std::lock_guard lock(mutex_);
-    words_[program] = all.find("typedef uint4 word") != all.npos  ? 16
+    words_[program] = all.find("typedef uint4 ") != all.npos      ? 16  // or slices of 2 x 16
                       : all.find("typedef uint word") != all.npos ? 4
                                                                   : 0;
   }

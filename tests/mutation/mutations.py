@@ -6,6 +6,7 @@ if you change that line, update the mutation.
 """
 from array_mutations import ARRAY_MUTATIONS
 from generation_mutations import GENERATIONS
+from kernel_mutations import KERNELS
 from mutation import Mutation
 from python_mutations import PYTHON_MUTATIONS
 from serve_mutations import SERVE_MUTATIONS
@@ -51,10 +52,8 @@ EVERY_LOSS = "unit_engine/*EveryLoss*"
 OBJECTS = "unit_engine/CodecObjects*"
 SPEC_BYTES = "unit_engine/SpecBytes*"
 DEVICE_CALLS = "devices_failover:cuda/*every_call*"
-DEVICE_LARGE = "devices_lengths:pthread/*large_and_odd*"
 DEVICE_HANGS = "devices_failover:cuda/*hung*"
 DEVICE_DRIVER = "devices_opencl_driver:faulty/*first_launch*:*never_starts*"
-DEVICE_SPILLS = "devices_opencl_driver:gpu/OpenClSpills.*"
 DEVICE_INTEGRATED = "devices_opencl_driver:integrated/*in_place*"
 DEVICE_MEMORY = "devices_memory:cuda/*registers*:*recognises*"
 DEVICE_STREAMS = "use_devices_streams:cuda/*capture*"
@@ -410,8 +409,6 @@ MUTATIONS = [
              "if (!is_over && owner_.device_->may_still_write()) {", "if (false) {", (FAILOVER,)),
     Mutation("the failure of a chunk is forgotten", "src/backend/gpu/staged_job.cpp",
              "if (!done && status_) status_ = std::move(done);", "", (DEVICE_CALLS,)),
-    Mutation("every piece of a wide grid is the first", "src/backend/gpu/launcher.cpp",
-             "over_rows(begin + done,", "over_rows(begin,", (DEVICE_LARGE,)),
     Mutation("a slot is freed while a device may use it", "src/backend/gpu/job.cpp",
              "if (!is_over(slot->queue(), event, end)) {", "if (false) {", (DEVICE_HANGS,)),
     Mutation("a failed upload is not waited for", "src/backend/gpu/gpu_kernel.cpp",
@@ -421,8 +418,6 @@ MUTATIONS = [
     Mutation("a first launch is not waited for", "src/backend/gpu/first_launch.cpp",
              "Status done = event ? (*event)->wait(time_until(end)) : Status(event.error());",
              "Status done = Done{};", (DEVICE_DRIVER,)),
-    Mutation("spills of OpenCL are not asked for", "src/backend/opencl/opencl_driver.cpp",
-             "if (!is_cpu_) built.count_spills(device_);", "", (DEVICE_SPILLS,)),
     Mutation("kernels of integrated GPUs follow no pointers",
              "src/backend/opencl/opencl_driver.cpp",
              "if (info_.shares_memory && !is_cpu_) CALPE_CHECK(module->reach_all_memory());", "",
@@ -435,10 +430,6 @@ MUTATIONS = [
     Mutation("captures of the application break", "src/backend/cuda/cuda_context.cpp",
              "if (api_.exchange_capture_mode.address != nullptr) {", "if (false) {",
              (DEVICE_STREAMS,)),
-    Mutation("a wait sleeps for its first millisecond", "src/backend/gpu/poll_pace.hpp",
-             "if (pause < shortest) return std::chrono::nanoseconds(0);",
-             "if (pause < shortest) return std::chrono::microseconds(200);",
-             ("unit_backend/PollPaceTest.*",)),
     Mutation("a device that brings little is kept", "src/engine/devices/device_shares.cpp",
              "sooner > end * (1 - least_gain)", "sooner > end",
              ("unit_engine/DeviceShares.*", "unit_engine/MultiDevice.*")),
@@ -580,6 +571,6 @@ MUTATIONS = [
              "name.find(':', colon + 1) == std::string::npos", "colon > 0", (TOOLS,)),
     Mutation("bank conflicts: a bank serves words", "tools/calpe/predict/bank_conflicts.cpp",
              "      return address;\n", "      return address / layout.word_bytes;\n", (TOOLS,)),
-] + ARRAY_MUTATIONS + PYTHON_MUTATIONS + SERVE_MUTATIONS + STORE_MUTATIONS + \
+] + ARRAY_MUTATIONS + KERNELS + PYTHON_MUTATIONS + SERVE_MUTATIONS + STORE_MUTATIONS + \
     STREAM_MUTATIONS + TAG_MUTATIONS + USE_DEVICES + USE_LIBRARY + USE_MEMBERS + USE_OVERLAP + \
     GENERATIONS + USE_LIVE + USE_PLACEMENT + USE_RECOVERY + USE_SECURITY

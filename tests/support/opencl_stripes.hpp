@@ -62,29 +62,21 @@ class OpenClStripes {
                                        cl_ulong{sizes.unit_stride},
                                        cl_ulong{sizes.group_stride()},
                                        cl_ulong{0}};
+    const std::size_t row_groups = table == nullptr ? text.row_groups : table->row_groups;
     const OpenClRunner::Range range = {
-        .count = {groups * form.group_items, sizes.group_count, sizes.stripe_count},
+        .count = {groups * row_groups * form.group_items, sizes.group_count, sizes.stripe_count},
         .local = form.group_items};
-    testing::AssertionResult result = testing::AssertionSuccess();
-    if (table == nullptr) {
-      for (const std::string& entry : text.entries) {
-        if (result) result = runner_.launch(entry, arguments, range);
-      }
-      return result;
-    }
+    if (table == nullptr) return runner_.launch(text.entries.at(0), arguments, range);
     std::vector<std::uint32_t> words = table->bits;
     cl_mem bits = runner_.buffer(words.data(), words.size() * sizeof words[0]);
-    for (std::size_t group = 0; group < table->row_groups && result; ++group) {
-      std::vector<Argument> all = arguments;
-      const std::vector<Argument> more = {bits,
-                                          cl_ulong{group},
-                                          cl_ulong{sizes.shape.input_shards},
-                                          cl_ulong{sizes.shape.output_shards},
-                                          cl_ulong{sizes.shape.unit_count},
-                                          cl_ulong{sizes.accumulate ? 1U : 0U}};
-      all.insert(all.end(), more.begin(), more.end());
-      result = runner_.launch(text.entries.at(0), all, range);
-    }
+    const std::vector<Argument> more = {bits,
+                                        cl_ulong{row_groups},
+                                        cl_ulong{sizes.shape.input_shards},
+                                        cl_ulong{sizes.shape.output_shards},
+                                        cl_ulong{sizes.shape.unit_count},
+                                        cl_ulong{sizes.accumulate ? 1U : 0U}};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    testing::AssertionResult result = runner_.launch(text.entries.at(0), arguments, range);
     runner_.finish();
     runner_.release(bits);
     return result;

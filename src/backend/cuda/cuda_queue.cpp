@@ -85,7 +85,7 @@ Status launch_in(const CudaContext& context, CuStream stream, const CudaModule& 
     return invalid("entry ", launch.entry, " of a module with ", module.entry_count());
   }
   const std::size_t group_items = module.group_items();
-  const std::size_t blocks = (launch.words + group_items - 1) / group_items;
+  const std::size_t blocks = (launch.words + group_items - 1) / group_items * launch.row_groups;
   if (blocks > grid_x_max) return invalid("launch of ", blocks, " blocks, at most ", grid_x_max);
 
   const gpu::Launch::Table no_table;
@@ -99,7 +99,7 @@ Status launch_in(const CudaContext& context, CuStream stream, const CudaModule& 
                                           launch.unit_stride,
                                           launch.group_stride,
                                           table.bits.at,
-                                          table.row_group,
+                                          table.row_groups,
                                           table.input_shards,
                                           table.output_shards,
                                           table.unit_count,

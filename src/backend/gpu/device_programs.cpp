@@ -9,6 +9,7 @@
 #include "base/try.hpp"
 #include "ir/cost.hpp"
 #include "ir/linear_map.hpp"
+#include "ir/lower_to_xor.hpp"
 #include "ir/verify.hpp"
 #include "opt/within_registers.hpp"
 
@@ -17,6 +18,7 @@ namespace calpe::backend::gpu {
 namespace {
 
 constexpr std::uint32_t planes = 8;
+constexpr std::size_t registers_of_narrow_words = 128;
 
 struct Job {
   const gf::FieldRef& field;
@@ -184,10 +186,91 @@ Result<std::vector<emit::RowGroup>> plane_groups(const gf::FieldRef& field, cons
                    limits);
 }
 
+Result<std::vector<emit::RowGroup>> sliced_groups(const gf::FieldRef& field, const gf::Matrix& rows,
+                                                  const ProgramLimits& limits) {
+  const ir::Program program = ir::lower_to_xor(ir::build(field, rows));
+  const gf::BitMatrix map = ir::bit_map(program);
+  return groups_of({.field = program.field_ref(),
+                    .map = map,
+                    .unit_count = planes,
+                    .block = planes,
+                    .outputs_per_block = 1,
+                    .budget = {.registers = limits.registers,
+                               .rounds = limits.rounds,
+                               .outputs_together = planes}},
+                   limits);
+}
+
+namespace {
+
+// Logic instructions of doubling 4 bytes, and of exchanging the bits of 32. NVIDIA's compiler
+// replaces left shifts by multiplications, which other units do.
+struct LogicCosts {
+  std::size_t doubling = 0;
+  std::size_t exchange = 0;
+};
+LogicCosts costs_of(emit::DeviceLanguage language) {
+  if (language == emit::DeviceLanguage::ptx) return {.doubling = 3, .exchange = 36};
+  return {.doubling = 7, .exchange = 48};
+}
+// Slices have 8 inputs per shard. More do not fit into registers together with their sums.
+constexpr std::size_t sliced_inputs_max = 16;
+
+// Per 32 bytes of every input.
+std::size_t planes_cost(const std::vector<emit::RowGroup>& groups, const LogicCosts& costs) {
+  std::size_t cost = 0;
+  for (const emit::RowGroup& group : groups) {
+    const std::size_t shards = group.program.outputs() / planes;
+    cost += ir::cost(group.program).xors3 + shards * (planes - 1) * costs.doubling;
+  }
+  return cost * (emit::sliced_word_bytes / 4);
+}
+
+std::size_t sliced_cost(const std::vector<emit::RowGroup>& groups, const LogicCosts& costs) {
+  std::size_t cost = 0;
+  for (const emit::RowGroup& group : groups) {
+    const std::size_t shards = (group.program.inputs() + group.program.outputs()) / planes;
+    cost += ir::cost(group.program).xors3 + shards * costs.exchange;
+  }
+  return cost;
+}
+
+}  // namespace
+
+Result<BytesKernel> bytes_kernel(const gf::FieldRef& field, const gf::Matrix& rows,
+                                 const emit::DeviceForm& form, const ProgramLimits& limits) {
+  BytesKernel made = {.form = form, .groups = {}};
+  const bool is_wide = form.word_bytes == emit::sliced_word_bytes / 2;
+  ProgramLimits narrow = limits;
+  narrow.registers = registers_of_narrow_words;
+  if (limits.may_slice && is_wide && rows.columns() <= sliced_inputs_max) {
+    // A quick search shows which is better.
+    ProgramLimits quick = limits;
+    ProgramLimits quick_narrow = narrow;
+    quick.rounds = quick_narrow.rounds = std::min<std::size_t>(limits.rounds, 1);
+    CALPE_TRY(const std::vector<emit::RowGroup> planes, plane_groups(field, rows, quick));
+    CALPE_TRY(const std::vector<emit::RowGroup> sliced, sliced_groups(field, rows, quick_narrow));
+    const LogicCosts costs = costs_of(form.language);
+    made.is_sliced = sliced_cost(sliced, costs) < planes_cost(planes, costs);
+  }
+  if (made.is_sliced) {
+    made.form.word_bytes = emit::sliced_word_bytes;
+    CALPE_TRY(made.groups, sliced_groups(field, rows, narrow));
+  } else {
+    CALPE_TRY(made.groups, plane_groups(field, rows, limits));
+  }
+  return made;
+}
+
+Result<emit::DeviceText> emit_bytes(const emit::DeviceShape& shape, const BytesKernel& kernel) {
+  return kernel.is_sliced ? emit::emit_sliced(shape, kernel.groups, kernel.form)
+                          : emit::emit_planes(shape, kernel.groups, kernel.form);
+}
+
 ProgramLimits limits_for(const emit::DeviceForm& form, std::uint32_t inputs, bool is_planes) {
   const bool is_ptx = form.language == emit::DeviceLanguage::ptx;
   if (form.word_bytes == 64) return {.registers = 32, .is_one_group = true};
-  if (form.word_bytes < 16) return {.registers = 128};
+  if (form.word_bytes < 16) return {.registers = registers_of_narrow_words};
   return {.registers = is_ptx && is_planes && inputs <= emit::planes_inputs_held_max ? 96U : 32U};
 }
 

@@ -47,7 +47,7 @@ struct DriverInfo {
   bool takes_caller_queues = false;
   std::size_t memory_bytes = 0;
   std::size_t allocation_max = std::numeric_limits<std::size_t>::max();  // bytes per allocation
-  // Maximum grid in y and z, and in x. Every device supports 65,535 groups.
+  // Maximum grid in y and z, and work-items in x. Every device supports 65,535 groups.
   std::size_t grid_max = 65535;
   std::size_t words_max = std::size_t{1} << 30U;
   std::size_t terms_max = terms_max_of_gpus;  // larger programs are not compiled
@@ -74,16 +74,17 @@ struct Launch {
   std::uint64_t group_stride = 0;
   struct Table {
     Place bits = {};
-    std::uint64_t row_group = 0;
+    std::uint64_t row_groups = 1;
     std::uint64_t input_shards = 0;
     std::uint64_t output_shards = 0;
     std::uint64_t unit_count = 1;
     bool accumulate = false;
   };
   const Table* table = nullptr;  // table kernels only
-  // Work-items; x is rounded up to whole groups. All non-zero; x at most words_max, y and z at most
-  // grid_max.
+  // Work-items; x is rounded up to whole groups, and takes row_groups times as many. All non-zero;
+  // x at most words_max, y and z at most grid_max.
   std::size_t words = 1;
+  std::size_t row_groups = 1;  // DeviceText::row_groups, or that of the table
   std::size_t groups = 1;
   std::size_t stripes = 1;
 };

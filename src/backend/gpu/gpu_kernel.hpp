@@ -45,8 +45,8 @@ struct Variant {
   std::atomic<VariantState> state = VariantState::waiting;
   // Written before the state.
   std::shared_ptr<const Module> module = {};
-  std::size_t entry_count = 0;
-  std::size_t word_bytes = 0;  // the kernel's or a smaller one, which divides it
+  std::size_t row_groups = 1;
+  std::size_t word_bytes = 0;  // may differ from the kernel's
   std::string reason = {};     // if failed
 };
 

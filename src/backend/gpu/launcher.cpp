@@ -28,27 +28,28 @@ class Launcher {
       : core_(core), queue_(queue), kernel_(kernel), reached_(reached) {}
 
   Status variant_over(const Variant& variant, std::size_t columns) {
-    return over_grid(0, columns, variant.word_bytes, [&](Launch launch) -> Status {
-      for (launch.entry = 0; launch.entry < variant.entry_count; ++launch.entry)
-        CALPE_CHECK(run(*variant.module, launch));
-      return Done{};
-    });
+    return over_grid(
+        {.end = columns, .word_bytes = variant.word_bytes, .row_groups = variant.row_groups},
+        [&](const Launch& launch) { return run(*variant.module, launch); });
   }
 
   Status table_over(const Module& module, std::size_t begin, std::size_t columns,
                     std::size_t word_bytes) {
     const emit::DeviceShape& shape = kernel_.task().shape;
-    Launch::Table table = {.bits = kernel_.bits(),
-                           .input_shards = shape.input_shards,
-                           .output_shards = shape.output_shards,
-                           .unit_count = shape.unit_count,
-                           .accumulate = reached_.accumulate};
-    return over_grid(begin, columns, word_bytes, [&](Launch launch) -> Status {
-      launch.table = &table;
-      for (table.row_group = 0; table.row_group < kernel_.row_groups(); ++table.row_group)
-        CALPE_CHECK(run(module, launch));
-      return Done{};
-    });
+    const Launch::Table table = {.bits = kernel_.bits(),
+                                 .row_groups = kernel_.row_groups(),
+                                 .input_shards = shape.input_shards,
+                                 .output_shards = shape.output_shards,
+                                 .unit_count = shape.unit_count,
+                                 .accumulate = reached_.accumulate};
+    return over_grid({.begin = begin,
+                      .end = begin + columns,
+                      .word_bytes = word_bytes,
+                      .row_groups = kernel_.row_groups()},
+                     [&](Launch launch) {
+                       launch.table = &table;
+                       return run(module, launch);
+                     });
   }
 
  private:
@@ -57,20 +58,30 @@ class Launcher {
     return queue_.launch(module, launch);
   }
 
-  // Columns [begin, begin + columns) of every unit, in grids that the device supports.
+  // Columns [begin, end) of every unit.
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::size_t word_bytes = 1;
+    std::size_t row_groups = 1;
+  };
+
+  // In grids that the device supports.
   template <class Each>
-  Status over_grid(std::size_t begin, std::size_t columns, std::size_t word_bytes,
-                   const Each& each) {
-    const std::size_t most = core_.info().words_max * word_bytes;
-    for (std::size_t done = 0; done < columns; done += most) {
-      CALPE_CHECK(over_rows(begin + done, std::min(most, columns - done), word_bytes, each));
+  Status over_grid(const Range& range, const Each& each) {
+    const std::size_t items = core_.tuning.group_items;
+    const std::size_t groups_max = core_.info().words_max / items / range.row_groups;
+    const std::size_t most = std::max<std::size_t>(groups_max, 1) * items * range.word_bytes;
+    for (Range part = range; part.begin < range.end; part.begin += most) {
+      part.end = std::min(range.end, part.begin + most);
+      CALPE_CHECK(over_rows(part, each));
     }
     return Done{};
   }
 
   template <class Each>
-  Status over_rows(std::size_t begin, std::size_t columns, std::size_t word_bytes,
-                   const Each& each) {
+  Status over_rows(const Range& range, const Each& each) {
+    const std::size_t columns = range.end - range.begin;
     const Geometry& geometry = reached_.geometry;
     const std::size_t most = core_.info().grid_max;
     for (std::size_t stripe = 0; stripe < reached_.stripe_count; stripe += most) {
@@ -78,12 +89,13 @@ class Launcher {
         Launch launch = {.n_base = reached_.n_base,
                          .r_base = reached_.r_base,
                          .shards = reached_.shards,
-                         .first = geometry.offset + begin + group * geometry.group_stride,
+                         .first = geometry.offset + range.begin + group * geometry.group_stride,
                          .column_bytes = columns,
                          .unit_stride = geometry.unit_stride,
                          .group_stride = geometry.group_stride};
         launch.shards.at += stripe * kernel_.shards() * sizeof(std::uint64_t);
-        launch.words = columns / word_bytes;
+        launch.words = columns / range.word_bytes;
+        launch.row_groups = range.row_groups;
         launch.groups = std::min(most, geometry.group_count - group);
         launch.stripes = std::min(most, reached_.stripe_count - stripe);
         CALPE_CHECK(each(launch));
@@ -122,13 +134,14 @@ Status enqueue(Core& core, LaunchQueue& queue, const GpuKernel& kernel, const Re
   const std::size_t columns = reached.geometry.unit_bytes;
   const std::size_t word = kernel.word_bytes();
   const bool takes_words = core.info().shares_memory || reached.alignment % word == 0;
-  const std::size_t whole = takes_words ? columns - columns % word : 0;
+  std::size_t whole = takes_words ? columns - columns % word : 0;
   if (whole != 0) {
     std::shared_ptr<const Variant> ready;
     if (forced == nullptr) {
       ready = kernel.variant(key_of(core, kernel, reached));
       forced = ready.get();
     }
+    if (forced != nullptr) whole -= whole % forced->word_bytes;
     CALPE_CHECK(forced != nullptr ? launcher.variant_over(*forced, whole)
                                   : launcher.table_over(*kernel.tables().words, 0, whole, word));
   }

@@ -18,7 +18,7 @@ Status check_module(Core& core, const GpuKernel& kernel, const Variant* variant,
   // Whole groups of work-items plus some words; odd bytes if lengths are arguments.
   const std::size_t group = core.tuning.group_items * kernel.word_bytes();
   const bool has_odd_ends = baked == 0 && kernel.tables().bytes != nullptr;
-  const std::size_t words = group + 3 * kernel.word_bytes();
+  const std::size_t words = group + 4 * kernel.word_bytes();
   const std::size_t unit_bytes = baked != 0 ? baked : has_odd_ends ? words + 13 : words;
   const std::size_t unit_stride = has_odd_ends ? unit_bytes + 3 : unit_bytes;
   const SampleWork work = {.stripe_count = 2,

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <span>
+#include <sstream>
 
 #include "base/dump.hpp"
 #include "base/text.hpp"
@@ -29,10 +30,11 @@ std::string content_of(const Core& core, const Wanted& wanted) {
                           .source = wanted.program});
 }
 
-// File format: names of entries, one per line, an empty line, then the driver's binary.
-std::string pack(const std::vector<std::string>& entries, std::span<const std::byte> binary) {
-  std::string object;
-  for (const std::string& entry : entries)
+// File format: row groups and bytes of a word, names of entries, one per line, an empty line, then
+// the driver's binary.
+std::string pack(const Obtained& obtained, std::span<const std::byte> binary) {
+  std::string object = text(obtained.row_groups, " ", obtained.word_bytes, "\n");
+  for (const std::string& entry : obtained.entries)
     object += entry + "\n";
   object += "\n";
   object.append(reinterpret_cast<const char*>(binary.data()), binary.size());
@@ -40,13 +42,17 @@ std::string pack(const std::vector<std::string>& entries, std::span<const std::b
 }
 
 struct Kept {
+  std::uint32_t row_groups = 0;
+  std::size_t word_bytes = 0;
   std::vector<std::string> entries = {};
   std::span<const std::byte> binary = {};
 };
 
 Kept unpack(const std::string& object) {
   Kept kept;
-  std::size_t at = 0;
+  std::size_t at = object.find('\n') + 1;
+  std::istringstream(object.substr(0, at)) >> kept.row_groups >> kept.word_bytes;
+  if (kept.row_groups == 0 || kept.word_bytes == 0) return {};
   while (true) {
     const std::size_t end = object.find('\n', at);
     if (end == std::string::npos) return {};
@@ -73,6 +79,8 @@ Result<Obtained> build(Core& core, const Wanted& wanted, std::string content) {
   }
   return Obtained{.module = std::move(module),
                   .entries = device_text.entries,
+                  .row_groups = device_text.row_groups,
+                  .word_bytes = device_text.word_bytes,
                   .is_new = true,
                   .content = std::move(content)};
 }
@@ -90,6 +98,8 @@ Result<Obtained> obtain(Core& core, const Wanted& wanted) {
         if (module) {
           return Obtained{.module = *std::move(module),
                           .entries = kept.entries,
+                          .row_groups = kept.row_groups,
+                          .word_bytes = kept.word_bytes,
                           .is_new = false,
                           .content = std::move(content)};
         }
@@ -103,7 +113,7 @@ void keep(Core& core, const Obtained& obtained) {
   if (!core.disk || !obtained.is_new) return;
   const Result<std::vector<std::byte>> binary = core.driver->binary(*obtained.module);
   if (!binary || binary->empty()) return;
-  static_cast<void>(core.disk->put(obtained.content, pack(obtained.entries, *binary)));
+  static_cast<void>(core.disk->put(obtained.content, pack(obtained, *binary)));
 }
 
 }  // namespace calpe::backend::gpu

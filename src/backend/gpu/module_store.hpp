@@ -14,7 +14,7 @@
 namespace calpe::backend::gpu {
 
 // Increase when the emitted source of any program changes. Part of every key on disk.
-inline constexpr std::string_view emitter_version = "3";
+inline constexpr std::string_view emitter_version = "4";
 
 struct Wanted {
   std::string program = {};  // full text of the computation
@@ -25,6 +25,8 @@ struct Wanted {
 struct Obtained {
   std::shared_ptr<const Module> module;
   std::vector<std::string> entries = {};
+  std::uint32_t row_groups = 1;
+  std::size_t word_bytes = 4;
   bool is_new = false;       // just compiled
   std::string content = {};  // its key
 };

@@ -38,27 +38,23 @@ Result<emit::DeviceText> emit_text(const Task& task, const emit::DeviceForm& for
     CALPE_TRY(const std::vector<emit::RowGroup> groups, unit_groups(*task.program, limits));
     return emit::emit_units(task.shape, groups, form);
   }
-  CALPE_TRY(const std::vector<emit::RowGroup> groups, plane_groups(task.field, task.rows, limits));
-  return emit::emit_planes(task.shape, groups, form);
+  CALPE_TRY(const BytesKernel kernel, bytes_kernel(task.field, task.rows, form, limits));
+  return emit_bytes(task.shape, kernel);
 }
-
-struct Compiled {
-  Obtained obtained = {};
-  std::size_t word_bytes = 0;
-};
 
 Result<Obtained> obtain_form(Core& core, const Task& task, const emit::DeviceForm& form,
                              const ProgramLimits& limits) {
-  Wanted wanted = {.program = text(program_text(task), "\nregisters ", limits.registers),
+  Wanted wanted = {.program = text(program_text(task), "\nregisters ", limits.registers,
+                                   limits.may_slice ? "" : ", not sliced"),
                    .form = form};
   wanted.emit = [&] { return emit_text(task, form, limits); };
   return obtain(core, wanted);
 }
 
-// Narrows words until the compiler reports no spills, then halves the registers. A narrower word
-// takes a quarter of the registers for the same program, and fewer registers mean more row groups,
-// each of which reads all inputs again.
-Result<Compiled> compile(Core& core, const GpuKernel& kernel, const VariantKey& key) {
+// Leaves bit slices and then narrows words until the compiler reports no spills, then halves the
+// registers. A narrower word takes a quarter of the registers for the same program, and fewer
+// registers mean more row groups, each of which reads all inputs again.
+Result<Obtained> compile(Core& core, const GpuKernel& kernel, const VariantKey& key) {
   const Task& task = kernel.task();
   emit::DeviceForm form = core.form(kernel.word_bytes());
   form.unit_stride = key.unit_stride;
@@ -80,7 +76,7 @@ Result<Compiled> compile(Core& core, const GpuKernel& kernel, const VariantKey& 
     const std::size_t spill_bytes = obtained ? obtained->module->spill_bytes() : 0;
     const bool is_last = form.word_bytes < narrowed_least && limits.registers <= registers_least;
     if (obtained && (spill_bytes == 0 || (is_last && spill_bytes <= spill_bytes_max))) {
-      return Compiled{.obtained = *std::move(obtained), .word_bytes = form.word_bytes};
+      return obtained;
     }
     if (is_last) {
       if (!obtained) return std::move(obtained).error();
@@ -89,7 +85,9 @@ Result<Compiled> compile(Core& core, const GpuKernel& kernel, const VariantKey& 
     }
     // Found in the cache the next time, instead of compiled.
     if (obtained) keep(core, *obtained);
-    if (form.word_bytes >= narrowed_least) {
+    if (obtained && obtained->word_bytes > form.word_bytes) {
+      limits.may_slice = false;
+    } else if (form.word_bytes >= narrowed_least) {
       form.word_bytes /= 4;
       limits = limits_of();
     } else {
@@ -104,11 +102,10 @@ Status build(Core& core, const GpuKernel& kernel, Variant& variant) {
     return make_error(ErrorCode::compile_failed, "program has ", ones, " terms; expected at most ",
                       core.info().terms_max);
   }
-  CALPE_TRY(const Compiled compiled, compile(core, kernel, variant.key));
-  const Obtained& obtained = compiled.obtained;
+  CALPE_TRY(const Obtained obtained, compile(core, kernel, variant.key));
   variant.module = obtained.module;
-  variant.entry_count = obtained.entries.size();
-  variant.word_bytes = compiled.word_bytes;
+  variant.row_groups = obtained.row_groups;
+  variant.word_bytes = obtained.word_bytes;
   CALPE_CHECK(check_module(core, kernel, &variant, variant.key.accumulate));
   keep(core, obtained);
   return Done{};

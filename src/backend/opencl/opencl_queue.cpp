@@ -142,7 +142,7 @@ Status set_arguments(const Api& api, bool has_addresses, cl_kernel kernel,
   if (launch.table == nullptr) return Done{};
   const gpu::Launch::Table& table = *launch.table;
   CALPE_CHECK(address(table.bits.buffer, table.bits.at));
-  for (const std::uint64_t value : {table.row_group, table.input_shards, table.output_shards,
+  for (const std::uint64_t value : {table.row_groups, table.input_shards, table.output_shards,
                                     table.unit_count, std::uint64_t{table.accumulate}}) {
     CALPE_CHECK(number(value));
   }
@@ -198,8 +198,9 @@ Status enqueue_launch(const Api& api, cl_command_queue queue, bool has_addresses
   cl_kernel const kernel = module.kernel(launch.entry);
   const std::size_t items = module.group_items();
   const std::array<std::size_t, 3> local = {items, 1, 1};
-  const std::array<std::size_t, 3> global = {(launch.words + items - 1) / items * items,
-                                             launch.groups, launch.stripes};
+  const std::array<std::size_t, 3> global = {
+      (launch.words + items - 1) / items * items * launch.row_groups, launch.groups,
+      launch.stripes};
   const std::lock_guard lock(module.arguments());
   CALPE_CHECK(set_arguments(api, has_addresses, kernel, launch));
   return check(api.clEnqueueNDRangeKernel(queue, kernel, 3, nullptr, global.data(), local.data(), 0,

@@ -205,7 +205,8 @@ Status CommandStream::launch(const gpu::Module& module, const gpu::Launch& launc
   if (launch.entry >= built.entry_count()) {
     return invalid("entry ", launch.entry, " of a module with ", built.entry_count());
   }
-  const std::size_t groups = (launch.words + built.group_items() - 1) / built.group_items();
+  const std::size_t groups =
+      (launch.words + built.group_items() - 1) / built.group_items() * launch.row_groups;
   const std::uint32_t groups_max = context_->found().properties.limits.maxComputeWorkGroupCount[0];
   if (groups > groups_max) return invalid("launch of ", groups, " groups, at most ", groups_max);
   // In the order of spirv_arguments.hpp.
@@ -219,7 +220,7 @@ Status CommandStream::launch(const gpu::Module& module, const gpu::Launch& launc
       launch.group_stride};
   if (launch.table != nullptr) {
     const gpu::Launch::Table& table = *launch.table;
-    const std::array more = {table.bits.at,      table.row_group,
+    const std::array more = {table.bits.at,      table.row_groups,
                              table.input_shards, table.output_shards,
                              table.unit_count,   std::uint64_t{table.accumulate}};
     std::ranges::copy(more, values.end() - more.size());

@@ -91,22 +91,20 @@ class CudaKernelsTest : public CudaBench {
     const gpu::Place r = put(std::span<const unsigned char>(stripes.r()));
     gpu::Launch launch = launch_of_stripes(stripes, n, r, form);
     gpu::Launch::Table arguments;
-    std::size_t launches = text.entries.size();
+    launch.row_groups = text.row_groups;
     if (table != nullptr) {
       const DeviceSizes& sizes = stripes.sizes();
       arguments = {.bits = put(std::span<const std::uint32_t>(table->bits)),
+                   .row_groups = table->row_groups,
                    .input_shards = sizes.shape.input_shards,
                    .output_shards = sizes.shape.output_shards,
                    .unit_count = sizes.shape.unit_count,
                    .accumulate = sizes.accumulate};
       launch.table = &arguments;
-      launches = table->row_groups;
+      launch.row_groups = table->row_groups;
     }
-    for (std::size_t i = 0; i < launches; ++i) {
-      (table == nullptr ? launch.entry : arguments.row_group) = i;
-      const Status launched = queue_->launch(**module, launch);
-      if (!launched) return testing::AssertionFailure() << launched.error().message;
-    }
+    const Status launched = queue_->launch(**module, launch);
+    if (!launched) return testing::AssertionFailure() << launched.error().message;
     const Status copied =
         queue_->copy_out(reinterpret_cast<std::byte*>(stripes.r().data()), r, stripes.r().size());
     const Status waited = wait();
@@ -153,6 +151,34 @@ TEST_F(CudaKernelsTest, PlanesEqualProductsInTheField) {
       ASSERT_TRUE(groups);
       const emit::DeviceForm form = form_of(c, 0);
       const auto text = emit::emit_planes(shape, *groups, form);
+      ASSERT_TRUE(text) << text.error().message;
+      ASSERT_TRUE(run(*text, form, stripes));
+    }
+  }
+}
+
+TEST_F(CudaKernelsTest, SlicedBytesEqualProductsInTheField) {
+  Random random = Random::of_test("cuda sliced");
+  for (const FormCase& c : {FormCase{emit::sliced_word_bytes, false, false, 64},
+                            FormCase{emit::sliced_word_bytes, false, true, 5}}) {
+    for (const std::uint32_t inputs : {1U, 5U, 12U}) {
+      SCOPED_TRACE(text(name_of(c), ", ", inputs, " inputs"));
+      const gf::FieldRef field = field_of(8);
+      gf::Matrix rows = conformance::random_matrix(random, *field, {4, inputs, 20});
+      for (std::size_t column = 0; column < inputs; ++column) {
+        rows(0, column) = 0;  // nothing to add up
+        rows(1, column) = 1;
+        rows(2, column) = rows(3, column);  // an output that is another one
+      }
+      const emit::DeviceShape shape = {.input_shards = inputs, .output_shards = 4};
+      DeviceSizes sizes = sizes_of(shape, c);
+      sizes.alignment = emit::sliced_word_bytes / 2;
+      DeviceStripes stripes(random, sizes);
+      stripes.expect_product(*field, rows);
+      const auto groups = gpu::sliced_groups(field, rows, {.registers = 48});
+      ASSERT_TRUE(groups);
+      const emit::DeviceForm form = form_of(c, 0);
+      const auto text = emit::emit_sliced(shape, *groups, form);
       ASSERT_TRUE(text) << text.error().message;
       ASSERT_TRUE(run(*text, form, stripes));
     }
@@ -235,7 +261,7 @@ TEST_F(CudaKernelsTest, RowGroupsOfACode) {
     ASSERT_TRUE(run(text, form, stripes));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     const auto bytes = static_cast<double>(stripes.n().size());
-    std::cout << name << ", " << text.entries.size()
+    std::cout << name << ", " << text.row_groups
               << " row groups: " << static_cast<int>(bytes / seconds.count() / 1e6)
               << " MB/s, interpreted\n";
   };

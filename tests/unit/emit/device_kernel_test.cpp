@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/text.hpp"
 #include "conformance/random_program.hpp"
 
 namespace calpe::emit {
@@ -74,7 +75,20 @@ TEST(DeviceKernel, row_groups_must_fit_the_shape) {
   EXPECT_EQ(planes({2, 2, 1}, {xor_program(2, 8, 1), 1}), "");
   EXPECT_EQ(planes({2, 2, 1}, {xor_program(2, 12, 1), 0}),
             "row group has 12 outputs starting at 0; expected eight planes each for some of 2");
-  EXPECT_EQ(planes({1, 2, 2}, {xor_program(2, 8, 1), 0}), "unit_count is 2; expected 1 for planes");
+  EXPECT_EQ(planes({1, 2, 2}, {xor_program(2, 8, 1), 0}), "unit_count is 2; expected 1 for bytes");
+}
+
+TEST(DeviceKernel, sliced_bytes_have_eight_inputs_per_shard) {
+  const auto sliced = [](const DeviceShape& shape, const DeviceForm& form) {
+    return error_of(emit_sliced(shape, std::vector<RowGroup>{{xor_program(16, 8, 8), 0}}, form));
+  };
+  EXPECT_EQ(sliced({2, 1, 1}, {.word_bytes = sliced_word_bytes}), "");
+  EXPECT_EQ(sliced({2, 1, 1}, {.word_bytes = 16}),
+            "word_bytes is 16; expected 32 for sliced bytes");
+  EXPECT_EQ(sliced({3, 1, 1}, {.word_bytes = sliced_word_bytes}),
+            "program has 16 inputs; expected 3 shards of 8 units");
+  EXPECT_EQ(sliced({2, 1, 8}, {.word_bytes = sliced_word_bytes}),
+            "unit_count is 8; expected 1 for bytes");
 }
 
 TEST(DeviceKernel, an_unsound_program_is_refused) {
@@ -83,15 +97,16 @@ TEST(DeviceKernel, an_unsound_program_is_refused) {
   EXPECT_NE(error_of(emit_units({1, 1, 1}, std::vector<RowGroup>{{twice, 0}}, {})), "");
 }
 
-TEST(DeviceKernel, one_entry_per_row_group) {
+TEST(DeviceKernel, one_entry_for_all_row_groups) {
   const std::vector<RowGroup> groups = {{xor_program(6, 3, 3), 0}, {xor_program(6, 6, 3), 3}};
   for (const DeviceLanguage language :
        {DeviceLanguage::opencl, DeviceLanguage::ptx, DeviceLanguage::spirv}) {
     const auto made = emit_units({2, 3, 3}, groups, {.language = language});
     ASSERT_TRUE(made);
-    EXPECT_EQ(made->entries, (std::vector<std::string>{"calpe_units_0", "calpe_units_1"}));
-    for (const std::string& entry : made->entries)
-      EXPECT_TRUE(has(made->text, language == DeviceLanguage::spirv ? entry : entry + "("));
+    EXPECT_EQ(made->entries, std::vector<std::string>{"calpe_units"});
+    EXPECT_EQ(made->row_groups, 2U);
+    EXPECT_TRUE(
+        has(made->text, language == DeviceLanguage::spirv ? "calpe_units" : "calpe_units("));
     EXPECT_EQ(emit_units({2, 3, 3}, groups, {.language = language})->text, made->text);
   }
 }
@@ -121,14 +136,17 @@ const std::set<std::string> ptx_opcodes = {
     "lop3.b32",         "mad.lo.u64",
     "mov.b32",          "mov.u32",
     "mul.lo.u32",       "mul.wide.u32",
-    "prmt.b32",         "ret",
+    "mov.b64",          "prmt.b32",
+    "rem.u32",          "ret",
     "setp.eq.u32",      "setp.ge.u32",
     "setp.ge.u64",      "setp.le.u32",
-    "setp.lt.u32",      "setp.ne.u64",
-    "shl.b32",          "shl.b64",
-    "st.global.u32",    "st.global.u8",
-    "st.global.v4.u32", "st.shared.u32",
-    "sub.u32",          "xor.b32",
+    "setp.lt.u32",      "setp.ne.u32",
+    "setp.ne.u64",      "shl.b32",
+    "shl.b64",          "shr.b32",
+    "shr.u64",          "st.global.u32",
+    "st.global.u8",     "st.global.v4.u32",
+    "st.shared.u32",    "sub.u32",
+    "xor.b32",
 };
 
 void collect_opcodes(const std::string& text, std::set<std::string>& opcodes) {
@@ -159,8 +177,12 @@ TEST(DeviceKernel, ptx_uses_few_instructions) {
     for (const bool accumulate : {false, true}) {
       const DeviceForm form = {
           .language = DeviceLanguage::ptx, .word_bytes = word, .accumulate = accumulate};
+      DeviceForm sliced = form;
+      sliced.word_bytes = sliced_word_bytes;
       for (const auto& made :
            {emit_units({3, 1, 8}, std::vector<RowGroup>{{program, 0}}, form),
+            emit_units({3, 2, 8}, std::vector<RowGroup>{{program, 0}, {program, 8}}, form),
+            emit_sliced({3, 1, 1}, std::vector<RowGroup>{{program, 0}}, sliced),
             emit_planes({3, 1, 1}, std::vector<RowGroup>{{planes, 0}}, form),
             emit_table(TableStyle::units, form), emit_table(TableStyle::planes, form)}) {
         ASSERT_TRUE(made) << made.error().message;
@@ -187,15 +209,20 @@ TEST(DeviceKernel, opencl_addresses_are_uniform_but_for_a_32_bit_offset) {
   const Result<DeviceText> units =
       emit_units({2, 1, 3}, std::vector{RowGroup{xor_program(6, 3, 3), 0}}, {});
   ASSERT_TRUE(units);
-  for (const Result<DeviceText>& text : {units, emit_table(TableStyle::planes, {})}) {
-    ASSERT_TRUE(text);
-    EXPECT_TRUE(has(text->text, "const uint x = (uint)get_global_id(0) * WORD_BYTES;"));
-    EXPECT_TRUE(has(text->text, "const ulong at = first + get_group_id(1) * group_stride;"));
+  const Result<DeviceText> table = emit_table(TableStyle::planes, {});
+  for (const auto& [text, words, id] :
+       {std::tuple{&units, "(uint)get_global_id(0)", "get_global_id"},
+        std::tuple{&table,
+                   "((uint)get_group_id(0) / (uint)row_groups * 64 + (uint)get_local_id(0))",
+                   "(uint)get_local_id"}}) {
+    ASSERT_TRUE(*text);
+    const std::string& source = (*text)->text;
+    EXPECT_TRUE(has(source, calpe::text("const uint x = ", words, " * WORD_BYTES;")));
+    EXPECT_TRUE(has(source, "const ulong at = first + get_group_id(1) * group_stride;"));
     // The only work-item number that an address depends on.
-    const std::size_t at = text->text.find("get_global_id");
-    EXPECT_EQ(text->text.find("get_global_id", at + 1), std::string::npos);
-    EXPECT_FALSE(has(text->text, "(ulong)n_base"));
-    EXPECT_FALSE(has(text->text, "(ulong)r_base"));
+    EXPECT_EQ(source.find(id, source.find(id) + 1), std::string::npos);
+    EXPECT_FALSE(has(source, "(ulong)n_base"));
+    EXPECT_FALSE(has(source, "(ulong)r_base"));
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calpe/predict/kernel_counts.hpp"
 
+#include <utility>
 #include <vector>
 
 #include "backend/gpu/device_programs.hpp"
@@ -17,17 +18,25 @@ namespace {
 // per byte is a quarter. Tuning on a device chooses between the same two.
 constexpr std::size_t narrow_bytes = 4;
 constexpr std::size_t wide_bytes = 16;
-constexpr std::size_t wide_inputs_max = 20;
+constexpr unsigned group_items = 64;
+constexpr std::size_t rounds = 2;  // as for an encoder built in the background
 
-Result<CountedKernel> counted(std::string_view style, const emit::DeviceText& text,
-                              const emit::DeviceShape& shape, std::size_t word_bytes) {
-  CALPE_TRY(const PtxCounts counts, count_ptx(text.text));
-  const double bytes = static_cast<double>(word_bytes) * shape.input_shards * shape.unit_count;
-  return CountedKernel{.style = style,
-                       .word_bytes = word_bytes,
-                       .counts = {.alu_per_byte = static_cast<double>(counts.alu) / bytes,
-                                  .issue_per_byte = static_cast<double>(counts.issue) / bytes,
-                                  .row_groups = counts.entries}};
+backend::gpu::ProgramLimits limits_for(const emit::DeviceForm& form, std::uint32_t inputs,
+                                       bool is_planes) {
+  backend::gpu::ProgramLimits limits = backend::gpu::limits_for(form, inputs, is_planes);
+  limits.rounds = rounds;
+  return limits;
+}
+
+Result<CountedKernel> counted(CountedKernel kernel) {
+  CALPE_TRY(const PtxCounts counts, count_ptx(kernel.text.text, kernel.text.row_groups));
+  const double bytes = static_cast<double>(kernel.form.word_bytes) * kernel.shape.input_shards *
+                       kernel.shape.unit_count;
+  kernel.word_bytes = kernel.form.word_bytes;
+  kernel.counts = {.alu_per_byte = static_cast<double>(counts.alu) / bytes,
+                   .issue_per_byte = static_cast<double>(counts.issue) / bytes,
+                   .row_groups = kernel.text.row_groups};
+  return kernel;
 }
 
 }  // namespace
@@ -40,25 +49,34 @@ Result<CountedKernel> count_kernel(const CodeSpec& spec) {
     for (std::size_t c = 0; c < rows.columns(); ++c)
       rows(r, c) = cells[r * rows.columns() + c];
   }
-  const backend::gpu::ProgramLimits limits;
-  emit::DeviceShape shape{.input_shards = spec.data_shards, .output_shards = spec.parity_shards};
+  CountedKernel kernel = {
+      .style = "planes",
+      .counts = {},
+      .text = {},
+      .form = {.language = emit::DeviceLanguage::ptx, .group_items = group_items},
+      .shape = {.input_shards = spec.data_shards, .output_shards = spec.parity_shards}};
+  emit::DeviceForm& form = kernel.form;
   if (spec.layout == Layout::bytes) {
-    const bool is_wide = spec.data_shards <= wide_inputs_max;
-    const emit::DeviceForm form{.language = emit::DeviceLanguage::ptx,
-                                .word_bytes = is_wide ? wide_bytes : narrow_bytes};
-    CALPE_TRY(const auto groups, backend::gpu::plane_groups(field, rows, limits));
-    CALPE_TRY(const emit::DeviceText text, emit::emit_planes(shape, groups, form));
-    return counted("planes", text, shape, form.word_bytes);
+    const bool is_wide = spec.data_shards <= emit::planes_inputs_held_max;
+    form.word_bytes = is_wide ? wide_bytes : narrow_bytes;
+    form.reduction = field->polynomial() & 0xFFU;
+    CALPE_TRY(
+        const backend::gpu::BytesKernel bytes,
+        backend::gpu::bytes_kernel(field, rows, form, limits_for(form, spec.data_shards, true)));
+    if (bytes.is_sliced) kernel.style = "sliced";
+    form = bytes.form;
+    CALPE_TRY(kernel.text, backend::gpu::emit_bytes(kernel.shape, bytes));
+    return counted(std::move(kernel));
   }
-  shape.unit_count = spec.word_bits;
-  const emit::DeviceForm form{
-      .language = emit::DeviceLanguage::ptx,
-      .word_bytes = narrow_bytes,
-      .unit_stride = spec.packet_bytes == 0 ? std::size_t{512} : spec.packet_bytes};
+  kernel.style = "units";
+  kernel.shape.unit_count = spec.word_bits;
+  form.word_bytes = narrow_bytes;
+  form.unit_stride = spec.packet_bytes == 0 ? std::size_t{512} : spec.packet_bytes;
   const ir::Program program = ir::lower_to_xor(ir::build(field, rows));
-  CALPE_TRY(const auto groups, backend::gpu::unit_groups(program, limits));
-  CALPE_TRY(const emit::DeviceText text, emit::emit_units(shape, groups, form));
-  return counted("units", text, shape, form.word_bytes);
+  CALPE_TRY(const auto groups,
+            backend::gpu::unit_groups(program, limits_for(form, program.inputs(), false)));
+  CALPE_TRY(kernel.text, emit::emit_units(kernel.shape, groups, form));
+  return counted(std::move(kernel));
 }
 
 }  // namespace calpe::tools

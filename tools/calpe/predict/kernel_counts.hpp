@@ -7,6 +7,7 @@
 #include <calpe/code_spec.hpp>
 
 #include "calpe/predict/prediction.hpp"
+#include "emit/device_kernel.hpp"
 
 namespace calpe::tools {
 
@@ -14,10 +15,14 @@ struct CountedKernel {
   std::string_view style;  // "planes" for the bytes layout, "units" for packets
   std::size_t word_bytes = 4;
   KernelCounts counts;
+  // What was counted.
+  emit::DeviceText text;
+  emit::DeviceForm form;
+  emit::DeviceShape shape;
 };
 
-// Counts the PTX of the encoder. Can take seconds for wide codes, which are optimised as for a
-// device. Fails as parity_rows() does.
+// Counts the PTX of the encoder, as a device gets it in the background. Can take seconds for wide
+// codes, which are optimised as for a device. Fails as parity_rows() does.
 Result<CountedKernel> count_kernel(const CodeSpec& spec);
 
 }  // namespace calpe::tools

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
+#include <charconv>
 #include <string>
+#include <vector>
 
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -13,9 +14,12 @@ namespace calpe::tools {
 
 namespace {
 
-constexpr std::array<std::string_view, 16> alu_opcodes = {
-    "xor", "and", "or",  "not", "lop3", "prmt", "shl",  "shr",
-    "shf", "add", "sub", "min", "max",  "setp", "selp", "bfe"};
+constexpr std::array alu_opcodes = {
+    std::string_view("xor"),  std::string_view("and"),  std::string_view("or"),
+    std::string_view("not"),  std::string_view("lop3"), std::string_view("prmt"),
+    std::string_view("shr"),  std::string_view("shf"),  std::string_view("add"),
+    std::string_view("sub"),  std::string_view("min"),  std::string_view("max"),
+    std::string_view("setp"), std::string_view("selp"), std::string_view("bfe")};
 
 std::string_view trimmed(std::string_view line) {
   const std::size_t first = line.find_first_not_of(" \t");
@@ -23,63 +27,98 @@ std::string_view trimmed(std::string_view line) {
   return line.substr(first, line.find_last_not_of(" \t\r") - first + 1);
 }
 
+struct Line {
+  std::size_t number = 0;
+  std::string_view guard = {};
+  std::string_view opcode = {};
+  std::string_view operands = {};  // or the name of a label, if there is no opcode
+};
+
+// Labels and instructions of the only entry.
+Result<std::vector<Line>> lines_of(std::string_view text) {
+  std::vector<Line> lines;
+  std::size_t entries = 0;
+  bool is_inside = false;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line = trimmed(line.substr(0, line.find("//")));
+    if (line.find(".entry") != std::string_view::npos) ++entries;
+    if (line == "{" || line == "}") is_inside = line == "{";
+    if (!is_inside || line.empty() || line[0] == '.' || line[0] == '{') continue;
+    Line& made = lines.emplace_back(Line{.number = number});
+    if (line.back() == ':') {
+      made.operands = line.substr(0, line.size() - 1);
+      continue;
+    }
+    if (line[0] == '@') {
+      const std::size_t space = std::min(line.find(' '), line.size());
+      made.guard = line.substr(1, space - 1);
+      line = trimmed(line.substr(space));
+    }
+    made.opcode = line.substr(0, line.find_first_of(" ;"));
+    line = trimmed(line.substr(made.opcode.size()));
+    made.operands = line.substr(0, line.find(';'));
+  }
+  if (entries != 1) return invalid("the PTX has ", entries, " entries; expected 1");
+  return lines;
+}
+
 class Counter {
  public:
-  Status take_line(std::string_view line) {
-    ++number_;
-    line = trimmed(line.substr(0, line.find("//")));
-    if (line.find(".entry") != std::string_view::npos) ++counts_.entries;
-    if (line == "{") is_inside_ = true;
-    if (line == "}") {
-      is_inside_ = false;
-      labels_.clear();
+  explicit Counter(const std::vector<Line>& lines) : lines_(lines) {}
+
+  Status take(std::size_t row_group) {
+    bool is_other = false;
+    for (std::size_t at = 0; at < lines_.size(); ++at) {
+      const Line& line = lines_[at];
+      if (line.opcode.empty()) continue;
+      count(line.opcode);
+      constexpr std::string_view compared = "is_other, row_group, ";
+      if (line.opcode == "setp.ne.u32" && line.operands.starts_with(compared)) {
+        const std::string_view digits = line.operands.substr(compared.size());
+        std::size_t number = 0;
+        std::from_chars(digits.data(), digits.data() + digits.size(), number);
+        is_other = number != row_group;
+      }
+      if (line.opcode != "bra") continue;
+      const auto target = std::ranges::find_if(lines_, [&](const Line& label) {
+        return label.opcode.empty() && label.operands == line.operands;
+      });
+      const auto place = static_cast<std::size_t>(target - lines_.begin());
+      if (place <= at) {
+        return invalid("line ", line.number, " of the PTX branches back to ", line.operands,
+                       "; expected no loops");
+      }
+      if (line.guard.empty() || (line.guard == "is_other" && is_other)) at = place;
     }
-    const bool is_code = is_inside_ && !line.empty() && line[0] != '.' && line[0] != '{';
-    return is_code ? take_code(line) : Status(Done{});
+    return Done{};
   }
 
   const PtxCounts& counts() const { return counts_; }
 
  private:
-  Status take_code(std::string_view line) {
-    if (line.back() == ':') {
-      labels_.emplace(line.substr(0, line.size() - 1));
-      return Done{};
-    }
-    if (line[0] == '@') line = trimmed(line.substr(std::min(line.find(' '), line.size())));
-    const std::string_view opcode = line.substr(0, line.find_first_of(" ;"));
+  void count(std::string_view opcode) {
     const std::string_view base = opcode.substr(0, opcode.find('.'));
-    if (base == "bra") {
-      const std::string_view target = trimmed(line.substr(opcode.size()));
-      if (labels_.contains(std::string(target.substr(0, target.find(';'))))) {
-        return invalid("line ", number_, " of the PTX branches back to ", target,
-                       " expected straight-line code");
-      }
-    }
     const bool is_alu =
         std::find(alu_opcodes.begin(), alu_opcodes.end(), base) != alu_opcodes.end();
-    const std::size_t steps = is_alu && opcode.ends_with("64") ? 2 : 1;
-    counts_.issue += steps;
-    if (is_alu) counts_.alu += steps;
-    return Done{};
+    // The second half of 64-bit additions is a multiplication in machine code.
+    counts_.issue += is_alu && opcode.ends_with("64") ? 2 : 1;
+    if (is_alu) ++counts_.alu;
   }
 
+  const std::vector<Line>& lines_;
   PtxCounts counts_;
-  std::set<std::string> labels_;  // seen so far in this entry
-  bool is_inside_ = false;
-  std::size_t number_ = 0;
 };
 
 }  // namespace
 
-Result<PtxCounts> count_ptx(std::string_view text) {
-  Counter counter;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    CALPE_CHECK(counter.take_line(text.substr(0, end)));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  if (counter.counts().entries == 0) return invalid("the PTX has no entry; expected at least 1");
+Result<PtxCounts> count_ptx(std::string_view text, std::size_t row_groups) {
+  CALPE_TRY(const std::vector<Line> lines, lines_of(text));
+  Counter counter(lines);
+  for (std::size_t row_group = 0; row_group < row_groups; ++row_group)
+    CALPE_CHECK(counter.take(row_group));
   return counter.counts();
 }
 

@@ -10,14 +10,15 @@
 namespace calpe::tools {
 
 struct PtxCounts {
-  std::size_t alu = 0;    // logic and integer: lop3, prmt, shifts, additions
+  std::size_t alu = 0;    // of the integer pipe: lop3, prmt, right shifts, additions
   std::size_t issue = 0;  // all instructions, including loads, stores and branches
-  std::size_t entries = 0;
 };
 
-// Sums over all entries, each executed once from first to last line. 64-bit logic and additions
-// count as two instructions. Multiplications are issued but do not use the ALU. Fails with
+// Instructions of `row_groups` work-items that compute the same words, one for each row group:
+// executes the comparisons of the register row_group with a number, and no other branches but
+// unconditional ones. 64-bit logic and additions count as two instructions, of which one uses the
+// ALU. Multiplications and left shifts, which machine code multiplies, do not use it. Fails with
 // invalid_argument for a backward branch, because the number of iterations is unknown.
-Result<PtxCounts> count_ptx(std::string_view text);
+Result<PtxCounts> count_ptx(std::string_view text, std::size_t row_groups);
 
 }  // namespace calpe::tools
