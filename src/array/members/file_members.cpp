@@ -284,7 +284,7 @@ Error with_paths(Error error, const FileMembers& members) {
 }
 
 void FileMembers::run(std::span<MemberRequest> batch) {
-  run_with(batch, [] {});
+  run_with(batch, nullptr);
 }
 
 void FileMembers::run_with(std::span<MemberRequest> batch, const std::function<void()>& work) {
@@ -302,7 +302,7 @@ void FileMembers::run_with(std::span<MemberRequest> batch, const std::function<v
   if (works.size() > 1 && is_uring_wanted_ && run_with_uring(works, work)) return;
   for (const MemberWork& one : works)
     one.member->run(*one.request);
-  work();
+  if (work) work();
 }
 
 }  // namespace calpe::array

@@ -50,8 +50,8 @@ struct MemberWork {
   const OpenedMember* member;
 };
 
-// Runs the requests with one system call, and calls meanwhile() once, while they run if possible.
-// Returns false, doing nothing, if io_uring is unavailable.
+// Runs the requests with one system call, except cached writes, and calls meanwhile() once if it is
+// not empty, while they run if possible. Returns false, doing nothing, if io_uring is unavailable.
 bool run_with_uring(std::span<const MemberWork> batch, const std::function<void()>& meanwhile);
 
 }  // namespace calpe::array

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include "array/members/opened_member.hpp"
@@ -205,13 +206,23 @@ bool is_direct(const MemberWork& work) {
          work.member->direct.get() >= 0 && request.bytes.size() <= transfer_bytes_max;
 }
 
-// Cached writes are memory copies, which ext4 would move to a kernel thread. Durable writes wait
-// for the disk.
+// Cached writes are memory copies, which ext4 would move to a kernel thread. This thread does them
+// while the disks work on the others.
 bool is_done_here(const MemberWork& work) {
   const MemberRequest& request = *work.request;
   const bool is_copied = request.call == MemberCall::write && !request.is_durable &&
                          work.member->descriptor_for(request) != work.member->direct.get();
   return is_copied || request.bytes.size() > transfer_bytes_max;
+}
+
+// Other requests use their bytes meanwhile, so it must not throw. Only the message of an error
+// allocates memory.
+void run_here(const MemberWork& work) noexcept {
+  try {
+    work.member->run(*work.request);
+  } catch (const std::bad_alloc&) {
+    work.request->error = Error{ErrorCode::out_of_memory, "out of memory"};
+  }
 }
 
 }  // namespace
@@ -221,33 +232,37 @@ bool run_with_uring(std::span<const MemberWork> batch, const std::function<void(
   if (ring.error() != 0) return false;
   if (go_past_cache(batch)) {
     read_past_cache(ring, batch);
-    meanwhile();
+    if (meanwhile) meanwhile();
     return true;
   }
   thread_local std::vector<MemberWork> together;
+  thread_local std::vector<MemberWork> here;
   thread_local DirectTransfers direct;
   together.clear();
+  here.clear();
   for (const MemberWork& work : batch) {
     if (is_direct(work) && direct.add(work)) continue;
-    if (is_done_here(work)) {
-      work.member->run(*work.request);
-    } else {
-      together.push_back(work);
-    }
+    (is_done_here(work) ? here : together).push_back(work);
   }
   direct.end_adding();
   const std::size_t first = direct.count();
-  ring.run(
-      first + together.size(),
-      [&](io_uring_sqe* entry, std::size_t i) {
-        if (i < first) return direct.prepare(entry, i);
-        prepare(entry, together[i - first]);
-      },
-      [&](std::size_t i, int result) {
-        if (i < first) return direct.finish(i, result);
-        finish(together[i - first], result);
-      },
-      meanwhile);
+  const auto prepare_one = [&](io_uring_sqe* entry, std::size_t i) {
+    if (i < first) return direct.prepare(entry, i);
+    prepare(entry, together[i - first]);
+  };
+  const auto finish_one = [&](std::size_t i, int result) {
+    if (i < first) return direct.finish(i, result);
+    finish(together[i - first], result);
+  };
+  if (here.empty() && !meanwhile) {
+    ring.run(first + together.size(), prepare_one, finish_one);
+  } else {
+    ring.run(first + together.size(), prepare_one, finish_one, [&] {
+      for (const MemberWork& work : here)
+        run_here(work);
+      if (meanwhile) meanwhile();
+    });
+  }
   direct.end();
   return true;
 }
