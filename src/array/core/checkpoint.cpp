@@ -35,6 +35,7 @@ void Log::write_tables(unsigned copy, const std::vector<ChecksumTable::Dirty>& p
 }
 
 Status Log::checkpoint_all(const BeforeSuperblock& before) {
+  write_in_place();
   const unsigned copy = 1 - superblocks_.newest().index_copy;
   const std::vector<ChecksumTable::Dirty> pages = table_.dirty();
   do {

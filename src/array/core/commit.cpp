@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commit: appends the pending batch to the logs of its members, which makes it durable, and then
-// writes it in place without a flush.
+// Commit: appends the pending batch to the logs of its members, which makes it durable, and writes
+// the batch before it in place, without a flush.
 #include <algorithm>
 #include <optional>
 
@@ -22,25 +22,47 @@ void Log::flush_live() {
   roster_.run(requests);
 }
 
-void Log::write_in_place() {
-  std::vector<MemberRequest> requests;
-  const auto run = [&] {
-    roster_.run(requests);
-    requests.clear();
-  };
-  overlay_.committing().for_each_block([&](std::uint64_t /*stripe*/, std::uint32_t slot,
-                                           std::uint32_t column, unsigned role,
-                                           std::span<std::byte> bytes) {
+// Appends requests that write the last durable batch in place, and runs them if they become too
+// many. Blocks that are adjacent, such as those of a chunk, become one request.
+void Log::add_in_place(std::vector<MemberRequest>& requests) {
+  constexpr std::size_t none = ~std::size_t{0};
+  std::array<std::size_t, members_most> last;  // request of each role
+  last.fill(none);
+  overlay_.placing().for_each_block([&](std::uint64_t /*stripe*/, std::uint32_t slot,
+                                        std::uint32_t column, unsigned role,
+                                        std::span<std::byte> bytes) {
     if (!roster_.is_live(role)) return;
+    const std::uint64_t offset = layout_.block_at(slot, column);
+    if (last[role] != none) {
+      std::span<std::byte>& before = requests[last[role]].bytes;
+      const bool is_next = requests[last[role]].offset + before.size() == offset &&
+                           before.data() + before.size() == bytes.data();
+      if (is_next) {
+        before = {before.data(), before.size() + bytes.size()};
+        return;
+      }
+    }
+    if (requests.size() >= requests_most) {
+      roster_.run(requests);
+      requests.clear();
+      last.fill(none);
+    }
     MemberRequest request;
     request.call = MemberCall::write;
     request.member = role;
-    request.offset = layout_.block_at(slot, column);
+    request.offset = offset;
     request.bytes = bytes;
+    last[role] = requests.size();
     requests.push_back(request);
-    if (requests.size() == requests_most) run();
   });
-  run();
+}
+
+void Log::write_in_place() {
+  if (overlay_.placing().is_empty()) return;
+  std::vector<MemberRequest> requests;
+  add_in_place(requests);
+  roster_.run(requests);
+  overlay_.end_placing();
 }
 
 // Makes a checkpoint first if a log has no room for its part.
@@ -58,8 +80,10 @@ Status Log::append(BatchHeader& header) {
     CALPE_CHECK(checkpoint_locked());
     header = overlay_.committing().header(name(), roster_.live_roles());
   }
-  // No request is sent, and nothing counts as appended, until all are made.
+  // The batch before is written in place while the disks make this one durable. No request of this
+  // one is sent, and nothing counts as appended, until all are made.
   std::vector<MemberRequest> requests;
+  add_in_place(requests);
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if ((header.roles >> role & 1U) == 0) continue;
     MemberRequest request;
@@ -72,11 +96,12 @@ Status Log::append(BatchHeader& header) {
     CALPE_ASSERT(used_[role] + request.bytes.size() <= layout_.log_bytes);
     requests.push_back(request);
   }
-  for (const MemberRequest& request : requests) {
-    used_[request.member] += request.bytes.size();
+  for (unsigned role = 0; role < layout_.roles(); ++role) {
+    if ((header.roles >> role & 1U) != 0) used_[role] += header.part_bytes(role);
   }
   ++sequence_;
   roster_.run(requests);
+  overlay_.end_placing();
   return Done{};
 }
 
@@ -106,8 +131,7 @@ Status Log::commit_batch() {
   CALPE_CHECK(settle_members());  // before the batch counts as durable
   ++commits_;
   applied_.apply(header);
-  write_in_place();
-  overlay_.end_commit();
+  overlay_.begin_placing();
   return Done{};
 }
 

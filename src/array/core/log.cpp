@@ -16,8 +16,18 @@ Log::Log(SharedState& shared, const Superblock& newest)
       applied_(shared) {}
 
 Status Log::commit() {
+  const std::uint64_t begun = commits_begun_;
   const std::lock_guard lock(mutex_);
+  // A commit that began after the call had all its changes.
+  if (commit_done_ > begun) return roster_.check();
   return commit_locked();
+}
+
+Status Log::commit_locked() {
+  const std::uint64_t number = ++commits_begun_;
+  CALPE_CHECK(or_stop([&] { return commit_all(); }));
+  commit_done_ = number;
+  return Done{};
 }
 
 Status Log::checkpoint() {
@@ -44,6 +54,10 @@ Status Log::renew_lease() {
   const std::lock_guard lock(mutex_);
   CALPE_CHECK(lease_.check());
   lease_.write();
+  CALPE_CHECK(or_stop([&]() -> Status {
+    write_in_place();  // so that reads of an idle array need not look for blocks in the overlay
+    return Done{};
+  }));
   return settle_members();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of an open array. A commit appends the pending batch durably to the logs of its members,
-// then writes it in place. A checkpoint makes the blocks durable in place and empties the log.
+// The log of an open array. A commit appends the pending batch durably to the logs of its members.
+// The next commit or checkpoint writes it in place: together with its own requests, so that no call
+// waits for it. A checkpoint makes the blocks durable in place and empties the log.
 // Superblocks are also written here: a member that went out is recorded on the remaining ones
 // before any write it missed is acknowledged.
 //
@@ -35,8 +36,9 @@ class Log {
 
   Log(SharedState& shared, const Superblock& newest);
 
-  // Makes all changes durable that were put before the call. This and all calls below fail with
-  // unrecoverable if too many members are out.
+  // Makes all changes durable that were put before the call. Calls that wait for a running commit
+  // share the next one. This and all calls below fail with unrecoverable if too many members are
+  // out.
   Status commit();
   // Commits, then empties the log.
   Status checkpoint();
@@ -46,10 +48,14 @@ class Log {
   // holds the lock of the stripe.
   template <class Change>
   Status put(const Change& change) {
+    return put(change, [] {});
+  }
+  template <class Change, class Fill>
+  Status put(const Change& change, const Fill& fill) {
     while (!roster_.is_failed()) {
       bool is_put = false;
       CALPE_CHECK(or_stop([&]() -> Status {
-        is_put = overlay_.put(change);
+        is_put = overlay_.put(change, fill);
         return Done{};
       }));
       if (is_put) return Done{};
@@ -85,9 +91,7 @@ class Log {
   }
 
   // All need the commit lock.
-  Status commit_locked() {
-    return or_stop([&] { return commit_all(); });
-  }
+  Status commit_locked();
   using BeforeSuperblock = std::function<void()>;
   Status checkpoint_locked(const BeforeSuperblock& before = {}) {
     return or_stop([&] { return checkpoint_all(before); });
@@ -96,6 +100,7 @@ class Log {
   Status commit_all();
   Status commit_batch();
   Status append(BatchHeader& header);
+  void add_in_place(std::vector<MemberRequest>& requests);
   void write_in_place();
   void flush_live();
   Status settle_members();
@@ -117,6 +122,8 @@ class Log {
   std::array<std::uint64_t, members_most> used_ = {};  // bytes used in each role's log
   std::uint64_t sequence_ = 0;                         // of the last batch
   bool can_append_ = false;                            // set while one thread opens the array
+  std::atomic<std::uint64_t> commits_begun_ = 0;       // with and without a batch
+  std::uint64_t commit_done_ = 0;                      // number of the last one that succeeded
   std::atomic<std::uint64_t> commits_ = 0;
   std::atomic<std::uint64_t> checkpoints_ = 0;
 };

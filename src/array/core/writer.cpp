@@ -107,8 +107,11 @@ Status Writer::redirect(const StripeAt& at, std::span<const std::byte> bytes) {
 Status Writer::put_part(const PartPlan& plan, const StripeAt& at, StripeBuffer& now,
                         bool is_new_slot) {
   const std::uint64_t roles = roster_.having(at.stripe);
-  CALPE_CHECK(log_.put([&](Batch& batch) {
-    if (!batch.fits_columns(plan.end_column - plan.first_column)) return false;
+  const std::uint32_t columns = plan.end_column - plan.first_column;
+  now.copies.reserve(std::size_t{columns} * layout_.roles());
+  const auto put = [&](Batch& batch) {
+    if (!batch.fits_columns(columns)) return false;
+    now.copies.clear();
     if (is_new_slot) batch.put_slot(RecordKind::zeros, at.stripe, at.slot, 0, {});
     for (std::uint32_t column = plan.first_column; column < plan.end_column; ++column) {
       const std::uint64_t shards = plan.columns[column].changed;
@@ -117,10 +120,14 @@ Status Writer::put_part(const PartPlan& plan, const StripeAt& at, StripeBuffer& 
         if ((shards >> shard & 1U) == 0 || (roles >> role & 1U) == 0) continue;
         const std::uint64_t check = now.checks[now.at(shard, column)];
         const std::span<std::byte> to = batch.put_block(at.stripe, at.slot, column, role, check);
-        std::memcpy(to.data(), now.block(shard, column).data(), block_bytes);
+        now.copies.push_back({to.data(), now.block(shard, column).data()});
       }
     }
     return true;
+  };
+  CALPE_CHECK(log_.put(put, [&] {
+    for (const BlockCopy& one : now.copies)
+      std::memcpy(one.to, one.from, block_bytes);
   }));
   stripes_.change(at.stripe, at.slot);
   return Done{};

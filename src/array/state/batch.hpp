@@ -2,6 +2,7 @@
 // Changes that become durable together: new blocks, laid out as in the logs, and new slots of
 // stripes. Reads look here first (overlay.hpp).
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -24,8 +25,8 @@ class Batch {
 
   bool fits_columns(std::uint64_t count) const noexcept;
   bool fits(RecordKind kind, std::uint64_t roles) const noexcept;
-  // Returns memory for the block of a role in a column. Blocks of one column that were put since
-  // the stripe got its slot form one record.
+  // Returns memory for the block of a role in a column, which stays valid until clear(). Blocks of
+  // one column that were put since the stripe got its slot form one record.
   std::span<std::byte> put_block(std::uint64_t stripe, std::uint32_t slot, std::uint32_t column,
                                  unsigned role, std::uint64_t check);
   // whole, zeros or hole: supersedes earlier changes to the stripe.
@@ -35,6 +36,12 @@ class Batch {
   void put_found(const LogRecord& record);
   void set_needs_flush() noexcept { needs_flush_ = true; }
   bool needs_flush() const noexcept { return needs_flush_; }
+
+  // Between them, bytes may be copied into blocks without the lock of the overlay.
+  void begin_fill() noexcept { fills_.fetch_add(1, std::memory_order_relaxed); }
+  void end_fill() noexcept {
+    if (fills_.fetch_sub(1, std::memory_order_release) == 1) fills_.notify_all();
+  }
 
   // --- looking; the caller holds the lock of the overlay -----------------------------------------
   enum class Found : std::uint8_t { nothing, bytes, check, zeros };
@@ -46,6 +53,11 @@ class Batch {
   Look look(std::uint64_t stripe, std::uint32_t column, unsigned role) const;
 
   // --- commit; one thread at a time --------------------------------------------------------------
+  // Returns when all bytes have been copied. No fill may begin any more.
+  void wait_until_filled() const noexcept {
+    for (unsigned left = 0; (left = fills_.load(std::memory_order_acquire)) != 0;)
+      fills_.wait(left, std::memory_order_acquire);
+  }
   // Omits roles that are not in `live`. The spans of the header point into the batch.
   BatchHeader header(const BatchName& name, std::uint64_t live);
   // The part of a role: header and blocks. The header is written to every part.
@@ -92,6 +104,7 @@ class Batch {
   std::vector<std::uint64_t> packed_;  // checksums of a header
   std::vector<std::byte> header_;
   std::uint64_t record_bytes_ = 0;
+  std::atomic<unsigned> fills_ = 0;
   bool needs_flush_ = false;
   bool has_found_checks_ = false;
 };

@@ -51,6 +51,11 @@ inline constexpr std::uint8_t needs_help = 2;     // needed to decode another bl
 inline constexpr std::uint8_t needs_rewrite = 3;  // was wrong, now decoded
 inline constexpr std::uint8_t is_rewritten = 4;   // rewritten; durable with the next commit
 
+struct BlockCopy {
+  std::byte* to = nullptr;
+  const std::byte* from = nullptr;
+};
+
 // All shards of one stripe, and the state of each block.
 struct StripeBuffer {
   StripeBuffer(unsigned shards, std::uint32_t columns)
@@ -75,6 +80,7 @@ struct StripeBuffer {
   std::vector<std::uint8_t> needs;
   std::vector<std::uint64_t> checks;  // expected checksums of the blocks that were read
   std::vector<MemberRequest> requests = {};
+  std::vector<BlockCopy> copies = {};  // into a batch
 
  private:
   std::uint32_t columns_;
