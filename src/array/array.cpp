@@ -116,6 +116,10 @@ Status Array::checkpoint() {
   return guarded([&] { return impl_->open->log.checkpoint(); });
 }
 
+bool Array::is_log_half_full() const noexcept {
+  return impl_->open->log.is_half_full();
+}
+
 Status Array::close() {
   return guarded([&] { return impl_->open->log.close(); });
 }

@@ -90,8 +90,11 @@ class Array {
   // Makes all later calls fail with this reason.
   void stop(const std::string& why);
 
-  // Makes the contents of the log durable in place and empties it. Also runs when the log is full.
+  // Makes the contents of the log durable in place and empties it. Also runs when the log is full,
+  // but then all writes wait for it.
   Status checkpoint();
+  // True if it is time for a checkpoint. Takes no lock.
+  bool is_log_half_full() const noexcept;
   // Makes a checkpoint and marks the array clean. Nothing may be called afterwards.
   Status close();
 

@@ -55,6 +55,7 @@ Status Log::checkpoint_all(const BeforeSuperblock& before) {
   }
   // A member that just failed has all blocks in place, and misses only later batches.
   used_.fill(0);
+  is_half_full_ = false;
   sequence_ = 0;
   applied_.clear();
   ++checkpoints_;

@@ -98,6 +98,7 @@ Status Log::append(BatchHeader& header) {
   }
   for (unsigned role = 0; role < layout_.roles(); ++role) {
     if ((header.roles >> role & 1U) != 0) used_[role] += header.part_bytes(role);
+    if (used_[role] > layout_.log_bytes / 2) is_half_full_ = true;
   }
   ++sequence_;
   roster_.run(requests);

@@ -31,6 +31,7 @@ Status Log::commit_locked() {
 }
 
 Status Log::checkpoint() {
+  flush_live();  // takes long if many blocks are new, so commits continue meanwhile
   const std::lock_guard lock(mutex_);
   CALPE_CHECK(commit_locked());
   superblocks_.set_clean(false);

@@ -71,6 +71,8 @@ class Log {
 
   // False until recovery has ended, as there is no log to append to.
   bool can_append() const noexcept { return can_append_; }
+  // Time for a checkpoint: a full log stops commits until it is empty. Takes no lock.
+  bool is_half_full() const noexcept { return is_half_full_; }
   // Since the array was opened.
   std::uint64_t commits() const noexcept { return commits_; }
   std::uint64_t checkpoints() const noexcept { return checkpoints_; }
@@ -124,6 +126,7 @@ class Log {
   bool can_append_ = false;                            // set while one thread opens the array
   std::atomic<std::uint64_t> commits_begun_ = 0;       // with and without a batch
   std::uint64_t commit_done_ = 0;                      // number of the last one that succeeded
+  std::atomic<bool> is_half_full_ = false;
   std::atomic<std::uint64_t> commits_ = 0;
   std::atomic<std::uint64_t> checkpoints_ = 0;
 };

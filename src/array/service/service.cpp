@@ -393,9 +393,10 @@ void Service::look_after() {
     const Clock::time_point now = Clock::now();
     if (now >= next_look) {
       look_at_members();
-      checkpoint_if_due();
+      checkpoint_if_idle();
       next_look = now + between_looks;
     }
+    if (array_->is_log_half_full()) checkpoint();
     Clock::time_point next = std::min(now + sleep_most, next_look);
     next = std::min(next, rebuild_some(now));
     next = std::min(next, scrub_some(now));
@@ -494,17 +495,20 @@ void Service::tell_lost() {
   told_blocks_lost_ = status.blocks_lost;
 }
 
-void Service::checkpoint_if_due() {
+// Then the next start has nothing to replay.
+void Service::checkpoint_if_idle() {
   const ArrayStatus status = array_->status();
-  const bool is_idle = status.commits == commits_seen_;
   const Clock::time_point now = Clock::now();
-  if (!is_idle) {
+  if (status.commits != commits_seen_) {
     commits_seen_ = status.commits;
     idle_since_ = now;
   }
-  if (!status.failed.empty() || status.log_bytes_used == 0) return;
-  const bool is_half_full = status.log_bytes_used > status.now.settings.log_bytes / 2;
-  if (!is_half_full && (!is_idle || now - idle_since_ < idle_before_checkpoint)) return;
+  if (status.log_bytes_used == 0 || now - idle_since_ < idle_before_checkpoint) return;
+  checkpoint();
+}
+
+void Service::checkpoint() {
+  if (!array_->status().failed.empty()) return;
   if (const Status done = array_->checkpoint(); !done)
     say({"checkpoint-failed", text("checkpoint: ", done.error().message), true});
 }

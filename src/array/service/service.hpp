@@ -135,7 +135,8 @@ class Service {
   void look_at_successor(const array::MemberStatus& member);
   void tell_replaced(const array::ArrayStatus& before);
   void take_back_returned(bool is_any_opened);
-  void checkpoint_if_due();
+  void checkpoint_if_idle();
+  void checkpoint();
   void tell_lost();
   // Each returns when it has more to do.
   Pace::Clock::time_point rebuild_some(Pace::Clock::time_point now);

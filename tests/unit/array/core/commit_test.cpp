@@ -148,6 +148,19 @@ TEST_F(ArrayCommit, AMemberThatFailsInPlaceIsOutBeforeTheNextBatchIsDurable) {
   expect_all();
 }
 
+TEST_F(ArrayCommit, ACheckpointFlushesBlocksBeforeItStopsCommits) {
+  write(0, block, Durability::durable);
+  std::vector<bool> is_free;
+  members_.on_request = [&](const MemberRequest& request) {
+    if (request.call != MemberCall::flush) return;
+    std::thread([&] { is_free.push_back(array_->try_status().has_value()); }).join();
+  };
+  EXPECT_TRUE(array_->checkpoint());
+  ASSERT_EQ(is_free.size(), 2U * (data + parity));
+  for (std::size_t i = 0; i < is_free.size(); ++i)
+    EXPECT_EQ(is_free[i], i < data + parity) << "flush " << i;
+}
+
 // Durable writes wait for a permit, one for each commit. Thread-safe.
 class GatedMembers final : public Members {
  public:
