@@ -161,6 +161,19 @@ TEST_F(ArrayCommit, ACheckpointFlushesBlocksBeforeItStopsCommits) {
     EXPECT_EQ(is_free[i], i < data + parity) << "flush " << i;
 }
 
+TEST_F(ArrayCommit, ALogIsHalfFullUntilACheckpoint) {
+  const std::uint64_t commits = settings().log_bytes / 2 / (2 * block);  // header and one block
+  for (std::uint64_t i = 0; i < commits; ++i) {
+    EXPECT_FALSE(array_->is_log_half_full()) << i;
+    write(0, block, Durability::durable);
+  }
+  EXPECT_FALSE(array_->is_log_half_full());
+  write(0, block, Durability::durable);
+  EXPECT_TRUE(array_->is_log_half_full());
+  EXPECT_TRUE(array_->checkpoint());
+  EXPECT_FALSE(array_->is_log_half_full());
+}
+
 // Durable writes wait for a permit, one for each commit. Thread-safe.
 class GatedMembers final : public Members {
  public:
