@@ -87,6 +87,10 @@ def superblock_seeds():
         raw = raw.ljust(512, b"\0")
         for role in range(k + m):
             raw += bytes([role + 2]) * 16 + struct.pack("<QQBB14x", 0, 0, role % 3, role % 4)
+        sizes = given.get("grown")
+        if sizes:
+            raw = raw[:8] + struct.pack("<I", 2) + raw[12:112] + struct.pack("<I", 1) + raw[116:]
+            raw = raw.ljust(4032, b"\0") + b"".join(struct.pack("<II", *size) for size in sizes)
         return b"\0" + raw
 
     def record(kind, column, slot, stripe, checks):
@@ -104,6 +108,7 @@ def superblock_seeds():
     yield superblock(4, 1, chunk=4096, role=3)
     yield superblock(1, 1, chunk=1 << 20, log=1 << 22, spare=2)
     yield superblock(3, 2, role=0xFFFF)
+    yield superblock(2, 2, bytes=1 << 25, grown=[(3, 2), (4, 9), (70, 4)])
     two = {0: (11, 0), 3: (12, 0)}
     yield header(record(1, 1, 2, 0, two), record(1, 0, 2, 0, {0: (13, 1), 3: (14, 1)}))
     yield header(record(2, 0, 5, 3, {role: (1, 2) for role in range(4)}))

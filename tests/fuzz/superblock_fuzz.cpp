@@ -26,20 +26,34 @@ void check_layout(const array::Superblock& read) {
   const array::Settings& settings = read.settings;
   const array::MemberLayout layout = array::layout_of(settings, read.shape);
   const Wide stripe = Wide{settings.chunk_bytes} * settings.spec.data_shards;
-  const Wide stripes = (settings.bytes + stripe - 1) / stripe;
-  const Wide slots = stripes + settings.spare_slots;
   const auto pages = [](Wide bytes) { return (bytes + block_bytes - 1) / block_bytes; };
-  const Wide table = pages(slots * (settings.chunk_bytes / block_bytes) * 8);
-  const Wide index =
-      pages(stripes * 4) + pages((stripes + 7) / 8) + pages(table * read.shape.members_max * 8);
-  const Wide before = 2 * block_bytes + Wide{settings.log_bytes} + 2 * index * block_bytes +
-                      2 * table * block_bytes;
-  const Wide slots_at =
-      (before + settings.chunk_bytes - 1) / settings.chunk_bytes * settings.chunk_bytes;
-  const Wide all = slots_at + slots * settings.chunk_bytes;
+  Wide all = 2 * block_bytes + Wide{settings.log_bytes};
+  Wide stripes = 0;
+  Wide slots = 0;
+  Wide table = 0;
+  std::size_t growths = 0;
+  for (bool is_last = false; !is_last; ++growths) {
+    const Wide slots_before = slots;
+    const Wide table_before = table;
+    is_last = growths == array::growths_max || read.shape.grown_from[growths].stripes == 0;
+    stripes = is_last ? (settings.bytes + stripe - 1) / stripe
+                      : Wide{read.shape.grown_from[growths].stripes};
+    slots = stripes + (is_last ? settings.spare_slots : read.shape.grown_from[growths].spare_slots);
+    table = pages(slots * (settings.chunk_bytes / block_bytes) * 8);
+    require(slots > slots_before && table >= table_before, "each size is larger");
+    const Wide index =
+        pages(stripes * 4) + pages((stripes + 7) / 8) + pages(table * read.shape.members_max * 8);
+    const Wide before = all + 2 * index * block_bytes + 2 * (table - table_before) * block_bytes;
+    const Wide slots_at =
+        (before + settings.chunk_bytes - 1) / settings.chunk_bytes * settings.chunk_bytes;
+    require(layout.segments[growths].slots_at == slots_at, "slots of a segment");
+    require(!is_last || layout.index_at == all, "the index is in the last segment");
+    all = slots_at + (slots - slots_before) * settings.chunk_bytes;
+  }
+  require(layout.growths + 1 == growths, "segments");
   require(all >> 63U == 0, "a member has less than 2^63 bytes");
   require(layout.member_bytes == all, "bytes of a member");
-  require(layout.stripes == stripes && layout.slots == slots && layout.slots_at == slots_at,
+  require(layout.stripes == stripes && layout.slots == slots && layout.table_pages == table,
           "stripes and slots");
   require(layout.header_most + 2 * Wide{settings.chunk_bytes} <= settings.log_bytes,
           "the log has room for a header and two chunks");

@@ -142,6 +142,7 @@ std::span<std::byte> StripeSweep::gap(std::uint64_t before, std::uint64_t slot,
   if (slot <= before + 1) return {};
   const std::uint64_t slots = slot - before - 1;
   if (slots > gap_bytes_most / layout_.chunk_bytes) return {};
+  if (!layout_.is_run(before, slot)) return {};  // an index and checksums are in between
   return scratch.span().first(slots * layout_.chunk_bytes);
 }
 

@@ -71,7 +71,8 @@ void TableScrub::scrub_pages(CountByRole& wrong) {
   constexpr std::uint64_t run_most = 128;
   for (std::span<const std::uint64_t> rest = pages_; !rest.empty();) {
     std::size_t count = 1;
-    while (count < rest.size() && rest[count] - rest[0] < run_most)
+    const std::uint64_t run_end = std::min(rest[0] + run_most, layout_.run_end(rest[0]));
+    while (count < rest.size() && rest[count] < run_end)
       ++count;
     scrub_run(rest.first(count), wrong);
     rest = rest.subspan(count);

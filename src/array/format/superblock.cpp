@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <string_view>
 
+#include "base/divide_up.hpp"
 #include "base/little_endian.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
@@ -15,7 +17,11 @@ namespace calpe::array {
 namespace {
 
 constexpr std::string_view magic = "calpe-a1";
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version_first = 1;
+constexpr std::uint32_t version_with_features = 2;  // older versions refuse it
+constexpr std::uint32_t feature_grown = 1;          // incompatible
+constexpr std::uint32_t features_known = feature_grown;
+constexpr std::size_t epoch_at = 32;
 constexpr std::size_t checksum_at = block_bytes - 8;
 constexpr std::size_t roles_at = 512;
 constexpr std::size_t role_bytes = 48;
@@ -26,6 +32,12 @@ constexpr std::size_t past_at = 304;
 constexpr std::size_t past_bytes = 16;
 static_assert(successor_at + 30 == past_at);
 static_assert(past_at + past_sessions_max * past_bytes <= roles_at);
+constexpr std::size_t features_at = 112;
+constexpr std::size_t repaired_at = roles_at + members_most * role_bytes;
+constexpr std::size_t write_errors_at = repaired_at + members_most * 4;
+constexpr std::size_t scrub_at = write_errors_at + members_most * 2;
+constexpr std::size_t grown_at = 4032;
+static_assert(scrub_at == 3968 && grown_at + growths_max * 8 == checksum_at);
 
 template <class T>
 void put(SuperblockBytes& bytes, std::size_t at, T value) {
@@ -40,6 +52,128 @@ T get(std::span<const std::byte> bytes, std::size_t at) {
 template <class... Parts>
 Error corrupt(const Parts&... parts) {
   return make_error(ErrorCode::corrupt, "superblock: ", parts...);
+}
+
+// The largest number stands for itself and all larger ones.
+template <class T>
+void put_most(SuperblockBytes& bytes, std::size_t at, std::uint64_t value) {
+  put(bytes, at, static_cast<T>(std::min<std::uint64_t>(value, std::numeric_limits<T>::max())));
+}
+
+void put_errors(SuperblockBytes& bytes, unsigned role, const MemberErrors& errors) {
+  const std::size_t at = roles_at + role * role_bytes + 40;
+  put_most<std::uint32_t>(bytes, at, errors.reads);
+  put_most<std::uint32_t>(bytes, at + 4, errors.blocks_wrong);
+  put_most<std::uint32_t>(bytes, repaired_at + role * 4, errors.blocks_repaired);
+  put_most<std::uint16_t>(bytes, write_errors_at + role * 2, errors.writes);
+}
+
+MemberErrors get_errors(std::span<const std::byte> bytes, unsigned role) {
+  const std::size_t at = roles_at + role * role_bytes + 40;
+  return {.reads = get<std::uint32_t>(bytes, at),
+          .writes = get<std::uint16_t>(bytes, write_errors_at + role * 2),
+          .blocks_wrong = get<std::uint32_t>(bytes, at + 4),
+          .blocks_repaired = get<std::uint32_t>(bytes, repaired_at + role * 4)};
+}
+
+void put_found(SuperblockBytes& bytes, std::size_t at, const ScrubHistory::Found& found) {
+  put_most<std::uint32_t>(bytes, at, found.wrong);
+  put_most<std::uint32_t>(bytes, at + 4, found.repaired);
+  put_most<std::uint32_t>(bytes, at + 8, found.lost);
+}
+
+ScrubHistory::Found get_found(std::span<const std::byte> bytes, std::size_t at) {
+  return {.wrong = get<std::uint32_t>(bytes, at),
+          .repaired = get<std::uint32_t>(bytes, at + 4),
+          .lost = get<std::uint32_t>(bytes, at + 8)};
+}
+
+void put_scrub(SuperblockBytes& bytes, const ScrubHistory& scrub) {
+  put(bytes, scrub_at, static_cast<std::uint64_t>(scrub.begun));
+  put(bytes, scrub_at + 8, scrub.next);
+  put_found(bytes, scrub_at + 16, scrub.found);
+  put(bytes, scrub_at + 28, scrub.complete);
+  put(bytes, scrub_at + 32, static_cast<std::uint64_t>(scrub.last_begun));
+  put(bytes, scrub_at + 40, static_cast<std::uint64_t>(scrub.last_end));
+  put_found(bytes, scrub_at + 48, scrub.last_found);
+}
+
+ScrubHistory get_scrub(std::span<const std::byte> bytes) {
+  return {.begun = static_cast<std::int64_t>(get<std::uint64_t>(bytes, scrub_at)),
+          .next = get<std::uint64_t>(bytes, scrub_at + 8),
+          .found = get_found(bytes, scrub_at + 16),
+          .complete = get<std::uint32_t>(bytes, scrub_at + 28),
+          .last_begun = static_cast<std::int64_t>(get<std::uint64_t>(bytes, scrub_at + 32)),
+          .last_end = static_cast<std::int64_t>(get<std::uint64_t>(bytes, scrub_at + 40)),
+          .last_found = get_found(bytes, scrub_at + 48)};
+}
+
+bool is_grown(const Shape& shape) {
+  return shape.grown_from[0].stripes != 0;
+}
+
+// A superblock without features that older versions must know has the version that they read.
+void put_features(SuperblockBytes& bytes, const Superblock& from) {
+  const std::uint32_t incompatible = is_grown(from.shape) ? feature_grown : 0;
+  const bool has_any = incompatible != 0 || from.unknown_features != 0;
+  put(bytes, 8, has_any ? version_with_features : version_first);
+  put(bytes, features_at, incompatible);
+  put(bytes, features_at + 4, from.unknown_features);
+  for (std::size_t i = 0; i < growths_max; ++i) {
+    put(bytes, grown_at + i * 8, from.shape.grown_from[i].stripes);
+    put(bytes, grown_at + i * 8 + 4, from.shape.grown_from[i].spare_slots);
+  }
+}
+
+// Fails if the array cannot even be read without knowing a feature.
+Status get_features(std::span<const std::byte> bytes, Superblock& to) {
+  const auto written = get<std::uint32_t>(bytes, 8);
+  if (written != version_first && written != version_with_features) {
+    return corrupt("version is ", written, "; expected at most ", version_with_features,
+                   ": use a newer version of Calpe");
+  }
+  if (written == version_first) return Done{};
+  const auto incompatible = get<std::uint32_t>(bytes, features_at);
+  if ((incompatible & ~features_known) != 0) {
+    return corrupt("the array uses features ", incompatible & ~features_known,
+                   " that this version does not know; use a newer version of Calpe");
+  }
+  to.unknown_features = get<std::uint32_t>(bytes, features_at + 4);
+  if ((incompatible & feature_grown) == 0) return Done{};
+  for (std::size_t i = 0; i < growths_max; ++i) {
+    to.shape.grown_from[i] = {.stripes = get<std::uint32_t>(bytes, grown_at + i * 8),
+                              .spare_slots = get<std::uint32_t>(bytes, grown_at + i * 8 + 4)};
+  }
+  if (!is_grown(to.shape)) return corrupt("the array has grown from 0 stripes");
+  return Done{};
+}
+
+// Each size has more stripes and slots than the one before.
+Status check_growth(const Superblock& read) {
+  const std::uint64_t stripe =
+      std::uint64_t{read.settings.chunk_bytes} * read.settings.spec.data_shards;
+  std::uint64_t stripes = 0;
+  std::uint64_t slots = 0;
+  bool is_end = false;
+  for (std::size_t i = 0; i <= growths_max; ++i) {
+    GrownFrom size = i == growths_max ? GrownFrom{} : read.shape.grown_from[i];
+    const bool is_last = size.stripes == 0;
+    if (is_end) {
+      if (is_last && size.spare_slots == 0) continue;
+      return corrupt("the list of earlier sizes has a gap");
+    }
+    const std::uint64_t now =
+        is_last ? divide_up(read.settings.bytes, stripe) : std::uint64_t{size.stripes};
+    const std::uint64_t spare = is_last ? read.settings.spare_slots : size.spare_slots;
+    if (now <= stripes || spare < 2 || now + spare <= slots || now + spare >= no_slot) {
+      return corrupt("the array has grown from ", stripes, " to ", now, " stripes with ", spare,
+                     " spare slots; expected more");
+    }
+    stripes = now;
+    slots = now + spare;
+    is_end = is_last;
+  }
+  return Done{};
 }
 
 void put_spec(SuperblockBytes& bytes, const CodeSpec& spec) {
@@ -133,6 +267,7 @@ Result<std::vector<RoleRecord>> get_roles(std::span<const std::byte> bytes, unsi
     to.state = static_cast<MemberState>(state);
     const auto slots = get<std::uint32_t>(bytes, at + 36);
     if (slots != 0) to.slots_done = slots - 1;
+    to.errors = get_errors(bytes, role);
     to.by_missed = (flags & 1U) != 0;
     to.needs_full = (flags & 2U) != 0;
     const auto on_request = get<std::uint8_t>(bytes, at + 34);
@@ -170,6 +305,7 @@ Status check_fields(const Superblock& read) {
     return corrupt("member is ", read.role, "; expected less than ", roles);
   }
   if (read.index_copy > 1) return corrupt("index copy is ", read.index_copy, "; expected 0 or 1");
+  CALPE_CHECK(check_growth(read));
   if (read.epoch == 0 || read.previous >= read.epoch) {
     return corrupt("epoch is ", read.epoch, " after ", read.previous, "; expected it to increase");
   }
@@ -185,9 +321,9 @@ bool Superblock::operator==(const Superblock& other) const {
 SuperblockBytes to_bytes(const Superblock& from) {
   SuperblockBytes bytes = {};
   std::memcpy(bytes.data(), magic.data(), magic.size());
-  put(bytes, 8, version);
+  put_features(bytes, from);
   put(bytes, 16, from.array);
-  put(bytes, 32, from.epoch);
+  put(bytes, epoch_at, from.epoch);
   put(bytes, 40, from.previous);
   put(bytes, 48, from.generation);
   put(bytes, 56, from.member);
@@ -215,10 +351,12 @@ SuperblockBytes to_bytes(const Superblock& from) {
     if (record.slots_done) {
       put(bytes, at + 36, static_cast<std::uint32_t>(*record.slots_done + 1));
     }
+    put_errors(bytes, static_cast<unsigned>(role), record.errors);
   }
   put(bytes, 160, from.session);
   put_lease(bytes, from.lease);
   put_successor(bytes, from.successor);
+  put_scrub(bytes, from.scrub);
   for (std::size_t i = 0; i < std::min(from.past.size(), past_sessions_max); ++i) {
     put(bytes, past_at + i * past_bytes, from.past[i].session);
     put(bytes, past_at + i * past_bytes + 8, from.past[i].last_epoch);
@@ -235,11 +373,10 @@ Result<Superblock> parse_superblock(std::span<const std::byte> bytes) {
   if (get<std::uint64_t>(bytes, checksum_at) != store::plain_checksum(bytes.first(checksum_at))) {
     return corrupt("the checksum does not match");
   }
-  const auto written = get<std::uint32_t>(bytes, 8);
-  if (written != version) return corrupt("version is ", written, "; expected ", version);
   Superblock to;
+  CALPE_CHECK(get_features(bytes, to));
   to.array = get<Uuid>(bytes, 16);
-  to.epoch = get<std::uint64_t>(bytes, 32);
+  to.epoch = get<std::uint64_t>(bytes, epoch_at);
   to.previous = get<std::uint64_t>(bytes, 40);
   to.generation = get<std::uint64_t>(bytes, 48);
   to.member = get<Uuid>(bytes, 56);
@@ -256,6 +393,7 @@ Result<Superblock> parse_superblock(std::span<const std::byte> bytes) {
   to.settings.spec = get_spec(bytes);
   to.session = get<std::uint64_t>(bytes, 160);
   to.lease = get_lease(bytes);
+  to.scrub = get_scrub(bytes);
   for (std::size_t i = 0; i < past_sessions_max; ++i) {
     const PastSession past{get<std::uint64_t>(bytes, past_at + i * past_bytes),
                            get<std::uint64_t>(bytes, past_at + i * past_bytes + 8)};
@@ -267,6 +405,15 @@ Result<Superblock> parse_superblock(std::span<const std::byte> bytes) {
   CALPE_TRY(to.roles, get_roles(bytes, roles));
   CALPE_TRY(to.successor, get_successor(bytes, roles));
   return to;
+}
+
+std::optional<std::uint64_t> epoch_for_newer_version(std::span<const std::byte> bytes) {
+  const bool is_whole =
+      bytes.size() == block_bytes && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0 &&
+      get<std::uint64_t>(bytes, checksum_at) == store::plain_checksum(bytes.first(checksum_at));
+  Superblock unused;
+  if (!is_whole || get_features(bytes, unused)) return std::nullopt;
+  return get<std::uint64_t>(bytes, epoch_at);
 }
 
 Uuid member_uuid(const Uuid& array, std::uint64_t epoch, unsigned place) {

@@ -13,6 +13,16 @@
 
 namespace calpe::array {
 
+// Errors of the disk of a role, over all openings. Numbers that are too large for the superblock
+// stop at its limit.
+struct MemberErrors {
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t blocks_wrong = 0;     // did not match their checksums
+  std::uint64_t blocks_repaired = 0;  // durable repairs
+  bool operator==(const MemberErrors&) const = default;
+};
+
 // The state of one member, as recorded on all of them.
 struct RoleRecord {
   Uuid uuid = {};
@@ -24,6 +34,7 @@ struct RoleRecord {
   // Rebuilding: it also has the stripes in the slots below. nullopt = written by an older version.
   std::optional<std::uint64_t> slots_done = {};
   std::uint64_t out_epoch = 0;  // epoch that first recorded it as out
+  MemberErrors errors = {};
   bool operator==(const RoleRecord&) const = default;
 };
 
@@ -60,6 +71,8 @@ struct Superblock {
   std::vector<PastSession> past = {};  // newest first
   Lease lease = {};
   Successor successor = {};
+  ScrubHistory scrub = {};
+  std::uint32_t unknown_features = 0;  // with which this version may only read the array
   bool operator==(const Superblock&) const;
 };
 
@@ -67,6 +80,8 @@ using SuperblockBytes = std::array<std::byte, block_bytes>;
 SuperblockBytes to_bytes(const Superblock& superblock);
 // Fails with corrupt if the magic, version, checksum or a field is wrong.
 Result<Superblock> parse_superblock(std::span<const std::byte> bytes);
+// The epoch of an undamaged superblock that only a newer version can read.
+std::optional<std::uint64_t> epoch_for_newer_version(std::span<const std::byte> bytes);
 
 // The uuid of a new member or spare that is created with that epoch at that place.
 Uuid member_uuid(const Uuid& array, std::uint64_t epoch, unsigned place);

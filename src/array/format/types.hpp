@@ -36,6 +36,26 @@ enum class MemberState : std::uint8_t {
   none = 4,        // unused place: empty, foreign, or replaced earlier
 };
 
+// Scrubs of an array, over all openings. Times are Unix times in seconds.
+struct ScrubHistory {
+  struct Found {
+    std::uint64_t wrong = 0;  // blocks
+    std::uint64_t repaired = 0;
+    std::uint64_t lost = 0;  // columns with more than m wrong blocks, or contradictory ones
+    bool operator==(const Found&) const = default;
+  };
+  // The scrub that is running or was interrupted.
+  std::int64_t begun = 0;  // 0 = none
+  std::uint64_t next = 0;  // position for its next step
+  Found found = {};
+  // Complete scrubs.
+  std::uint32_t complete = 0;  // number of them
+  std::int64_t last_begun = 0;
+  std::int64_t last_end = 0;  // 0 = none
+  Found last_found = {};
+  bool operator==(const ScrubHistory&) const = default;
+};
+
 struct MemberStatus {
   unsigned place = 0;       // index in Members; count() if the member has none
   unsigned role = no_role;  // 0 .. k + m - 1
@@ -49,7 +69,8 @@ struct MemberStatus {
   // The place that will replace it, and the stripes that are copied to it.
   std::optional<unsigned> successor_place = {};
   std::uint64_t stripes_copied = 0;
-  std::uint64_t read_errors = 0;  // since open
+  // Counted on its disk, over all openings:
+  std::uint64_t read_errors = 0;
   std::uint64_t write_errors = 0;
   std::uint64_t blocks_wrong = 0;     // did not match their checksums
   std::uint64_t blocks_repaired = 0;  // durable repairs, after flush() or a scrub
@@ -59,10 +80,11 @@ struct Inspection {
   Uuid uuid = {};
   Settings settings = {};  // all set
   std::uint64_t epoch = 0;
-  std::uint64_t lease_id = 0;              // of the last server
-  std::uint64_t generation = 0;            // of the log
-  bool is_clean = false;                   // closed: nothing to recover
-  unsigned may_fail = 0;                   // number of further members that may fail
+  std::uint64_t lease_id = 0;    // of the last server
+  std::uint64_t generation = 0;  // of the log
+  bool is_clean = false;         // closed: nothing to recover
+  unsigned may_fail = 0;         // number of further members that may fail
+  ScrubHistory scrub = {};
   std::vector<MemberStatus> members = {};  // by role, then spares and unused places
 };
 
@@ -98,6 +120,7 @@ struct OpenOptions {
   // Claimed before anything else is written; must outlive the array. nullptr = claim none, and
   // ignore the lease of another server (open_exclusively() respects it).
   LeaseKeeper* lease = nullptr;
+  bool has_lease = false;  // this process holds it already
 };
 
 struct ArrayStatus {

@@ -87,9 +87,17 @@ void ChecksumTable::take_fetched(unsigned role, std::uint64_t page, std::uint64_
   ++page_count_;
 }
 
+void ChecksumTable::fetch(std::uint64_t roles, std::uint64_t first, std::uint64_t end) {
+  while (first < end) {
+    const std::uint64_t run_end = std::min(end, layout_.run_end(first));
+    fetch_run(roles, first, run_end);
+    first = run_end;
+  }
+}
+
 // One request for a run of pages: both copies of a page are next to each other, and a disk reads
 // the other copy faster than it skips it.
-void ChecksumTable::fetch(std::uint64_t roles, std::uint64_t first, std::uint64_t end) {
+void ChecksumTable::fetch_run(std::uint64_t roles, std::uint64_t first, std::uint64_t end) {
   struct Run {
     unsigned role;
     std::uint64_t first;

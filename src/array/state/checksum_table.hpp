@@ -93,6 +93,7 @@ class ChecksumTable {
   // Returns nullptr if the page cannot be read now; the next call tries again.
   Page* page_in(unsigned role, std::uint64_t page, bool is_needed);
   PageRead read(unsigned role, std::uint64_t page, Page& to);
+  void fetch_run(std::uint64_t roles, std::uint64_t first, std::uint64_t end);
   bool read_from_successor(unsigned role, std::uint64_t page, Page& to);
   void drop_some();
   void mark_dirty(unsigned role, std::uint64_t page, Page& changed);

@@ -46,6 +46,8 @@ FoundPlace look_at(Members& members, unsigned place) {
     return found;
   }
   const AlignedBytes bytes(log_at);
+  std::uint64_t newer_epoch = 0;
+  std::string newer;
   for (unsigned copy = 0; copy < 2; ++copy) {
     MemberRequest request;
     request.member = place;
@@ -60,10 +62,19 @@ FoundPlace look_at(Members& members, unsigned place) {
     Result<Superblock> parsed = parse_superblock(request.bytes);
     if (!parsed) {
       found.why = parsed.error().message;
+      if (const auto epoch = epoch_for_newer_version(request.bytes)) {
+        newer_epoch = *epoch;
+        newer = found.why;
+      }
     } else if (!found.superblock || is_newer(*parsed, *found.superblock)) {
       found.superblock = *std::move(parsed);
       found.copy = copy;
     }
+  }
+  // The copy that this version can read is an old one.
+  if (found.superblock && found.superblock->epoch < newer_epoch) {
+    found.superblock.reset();
+    found.why = newer;
   }
   if (found.superblock) found.why.clear();
   return found;

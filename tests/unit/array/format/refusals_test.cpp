@@ -59,7 +59,7 @@ TEST(ArrayRefusals, SuperblocksOfAnotherShape) {
   EXPECT_EQ(with([](Superblock& s) { s.role = no_role; }), "accepted");  // a spare
   EXPECT_THAT(parsed(std::vector<std::byte>(512)), HasSubstr("has 512 bytes; expected 4096"));
   EXPECT_THAT(with_byte(0, 'C'), HasSubstr("no magic"));
-  EXPECT_THAT(with_byte(8, 2), HasSubstr("version is 2; expected 1"));
+  EXPECT_THAT(with_byte(8, 3), HasSubstr("version is 3; expected at most 2"));
   EXPECT_THAT(with([](Superblock& s) { s.shape.rotated = 0; }),
               HasSubstr("rotates over 0 members"));
   EXPECT_THAT(with([](Superblock& s) { s.shape.rotated = 7; }),
