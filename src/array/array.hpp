@@ -51,6 +51,9 @@ Status grow_parity(Members& members, unsigned place, const OpenOptions& options 
 // Fails as grow_parity() would with a new place of `bytes` bytes. Only reads superblocks.
 Status check_grow_parity(Members& members, std::uint64_t bytes);
 
+// The capacity that Array::grow(bytes) would give. Fails as it would. Only reads superblocks.
+Result<std::uint64_t> check_grow(Members& members, std::uint64_t bytes);
+
 class Array {
  public:
   // Finds the members by their superblocks and recovers from a crash. Everything that can be read
@@ -62,8 +65,8 @@ class Array {
   Array(const Array&) = delete;
   Array& operator=(const Array&) = delete;
 
-  std::uint64_t bytes() const noexcept;
-  const Settings& settings() const noexcept;
+  std::uint64_t bytes() const noexcept;  // more after grow()
+  Settings settings() const noexcept;
 
   // Any offset and length within bytes(). Partly written blocks are read first.
   Status read(std::uint64_t offset, std::span<std::byte> bytes);
@@ -122,6 +125,11 @@ class Array {
   // Brings back a member that was out, at the same place or another; only the stripes it missed are
   // rebuilt. Fails with invalid_argument if it is another member or needs a full rebuild.
   Status readd(unsigned role);
+  // Grows to a capacity of `bytes`, rounded up to whole stripes; 0 = as far as the smallest member
+  // allows. The new part reads as zeros. Durable on return; after a crash the array has the old or
+  // the new size. Other calls wait meanwhile. Fails with invalid_argument if a member is not in or
+  // is being replaced, if a member or a spare is too small, and after growths_max growths.
+  Status grow(std::uint64_t bytes);
 
   // Rebuilds up to `bytes` of each member that is rebuilding (at least one stripe), or copies a
   // member that is being replaced. Other calls may run at the same time. Reads ahead: the last
@@ -131,6 +139,8 @@ class Array {
   // all members, and rewrites wrong blocks. Repairs are durable on return; fails if that is
   // impossible.
   Result<ScrubProgress> scrub_step(std::uint64_t position, std::uint64_t bytes);
+  // Records scrubs on the members: with the next renewal of the lease, checkpoint or close().
+  Status record_scrub(const ScrubHistory& scrub);
 
  private:
   struct Impl;

@@ -25,6 +25,11 @@ class ArrayModel {
 
   std::uint64_t bytes() const { return blocks_.size() * block_bytes; }
 
+  // The array has grown; the new blocks are zeros.
+  void grow(std::uint64_t bytes) {
+    blocks_.resize(bytes / block_bytes, {std::make_shared<const Content>(block_bytes)});
+  }
+
   // A write was submitted; its bytes may be there after a power cut.
   void write(std::uint64_t offset, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
@@ -67,10 +72,10 @@ class ArrayModel {
   }
 
   // Checks the whole array after a power cut: each block must be old or new. Returns "" or the
-  // first block that is neither.
+  // first block that is neither. The array may have fewer blocks if it was growing.
   std::string compare_after_cut(std::span<const std::byte> all) const {
     std::string differs;
-    for (std::size_t i = 0; i < blocks_.size() && differs.empty(); ++i) {
+    for (std::size_t i = 0; i < all.size() / block_bytes && differs.empty(); ++i) {
       differs = compare_block_after_cut(i, all.subspan(i * block_bytes, block_bytes));
     }
     return differs;

@@ -39,6 +39,7 @@ class CrashRun {
     std::uint64_t random = 0;
     std::uint64_t crashed_twice = 0;
     std::uint64_t sets = 0;
+    std::uint64_t older_versions = 0;  // states that one can open
   };
 
   CrashRun(const CrashShape& shape, std::uint64_t seed)
@@ -48,7 +49,7 @@ class CrashRun {
         live_(shape.places(), shape.member_bytes),
         crashed_(live_),
         model_(shape.bytes()),
-        read_(shape.bytes()) {
+        settled_bytes_(shape.bytes()) {
     only_ = number_from("CALPE_ARRAY_STATE");
   }
   ~CrashRun() { live_.at_epoch_end({}); }
@@ -69,6 +70,7 @@ class CrashRun {
   }
   // Starts making crash states.
   void begin() {
+    has_begun_ = true;
     crashed_.follow();
     crashed_.next_epoch();
     live_.at_epoch_end([this] { end_epoch(); });
@@ -112,6 +114,17 @@ class CrashRun {
     expect(array_->close(), "close");
     model_.settle_all();
     array_.reset();
+  }
+  // The states are those of before or after; each must also be as before for an older version.
+  void grow(std::uint64_t bytes) {
+    model_.grow(bytes);
+    is_growing_ = true;
+    expect(array_->grow(bytes), "grow");
+    if (has_begun_) end_epoch();
+    is_growing_ = false;
+    ASSERT_EQ(array_->bytes(), bytes);
+    settled_bytes_ = bytes;
+    model_.settle_all();
   }
   void fail(unsigned role) { expect(array_->fail(role), "fail"); }
   void replace(unsigned role, unsigned place) {
@@ -186,8 +199,10 @@ class CrashRun {
 
   std::string judge_state(Random& random) {
     SimulatedMembers& disks = crashed_.disks();
+    std::string wrong = is_growing_ ? judge_older_version(disks) : std::string();
+    if (!wrong.empty()) return wrong;
     if (random.one_in(8)) crash_in_recovery(random);
-    std::string wrong = recover(random);
+    wrong = recover(random);
     if (!wrong.empty()) return wrong;
     wrong = model_.compare_after_cut(read_);
     if (!wrong.empty()) return wrong;
@@ -199,6 +214,9 @@ class CrashRun {
     const bool scrubs = random.one_in(4);
     const auto array = Array::open(crashed_.disks());
     if (!array) return "open: " + array.error().message;
+    std::string wrong = check_size((*array)->bytes());
+    if (!wrong.empty()) return wrong;
+    read_.resize((*array)->bytes());
     const Status read = (*array)->read(0, read_);
     if (!read) return "read: " + read.error().message;
     // A replacement that was interrupted is completed, so that the copy is checked, too.
@@ -207,14 +225,42 @@ class CrashRun {
       if (!step) return "rebuild: " + step.error().message;
       if (step->is_complete) break;
     }
-    const std::string wrong = scrubs ? scrub_all(**array) : std::string();
+    if (scrubs) wrong = scrub_all(**array);
     return wrong.empty() ? crashed_.disks().complaint() : wrong;
+  }
+  std::string check_size(std::uint64_t bytes) const {
+    const bool is_right = bytes == model_.bytes() || (is_growing_ && bytes == settled_bytes_);
+    return is_right ? std::string() : text("has ", bytes, " bytes");
+  }
+  // An older version sees only the superblocks of version 1. It refuses the array, or finds it as
+  // it was.
+  std::string judge_older_version(SimulatedMembers& disks) {
+    const std::vector<std::size_t> marks = disks.marks();
+    std::vector<std::byte> superblock(4096);
+    const std::vector<std::byte> zeros(4096);
+    for (unsigned place = 0; place < disks.count(); ++place) {
+      for (std::uint64_t at = 0; at < 8192; at += 4096) {
+        disks[place].disk.read(at, superblock);
+        if (superblock[8] == std::byte{2}) disks[place].disk.write(at, zeros);
+      }
+    }
+    std::string wrong;
+    if (const auto array = Array::open(disks)) {
+      ++counts_.older_versions;
+      if ((*array)->bytes() != settled_bytes_) wrong = text("has ", (*array)->bytes(), " bytes");
+      read_.resize((*array)->bytes());
+      const Status read = (*array)->read(0, read_);
+      if (!read) wrong = read.error().message;
+      if (wrong.empty()) wrong = model_.compare_after_cut(read_);
+    }
+    disks.undo_to(marks);
+    return wrong.empty() ? wrong : "for an older version: " + wrong;
   }
   void crash_in_recovery(Random& random) {
     SimulatedMembers& disks = crashed_.disks();
     ++counts_.crashed_twice;
     disks.power_off_after(1 + random.below(3 * disks.count()));
-    std::vector<std::byte> ignored(read_.size());
+    std::vector<std::byte> ignored(model_.bytes());
     open_and_read(disks, ignored);
     disks.cut_power_at_random(random);
     disks.power_on();
@@ -253,7 +299,10 @@ class CrashRun {
   SimulatedMembers live_;
   CrashedMembers crashed_;
   ArrayModel model_;
-  std::vector<std::byte> read_;
+  std::vector<std::byte> read_ = {};
+  std::uint64_t settled_bytes_;  // that the array has for certain
+  bool is_growing_ = false;
+  bool has_begun_ = false;
   std::unique_ptr<Array> array_;
   Counts counts_;
   std::uint64_t state_ = 0;

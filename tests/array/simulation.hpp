@@ -19,6 +19,7 @@ class Simulation {
     std::uint64_t returns = 0;   // members that came back
     std::uint64_t refusals = 0;  // of members that tried to come back
     std::uint64_t grown = 0;     // parity members added
+    std::uint64_t enlarged = 0;  // times that the capacity grew
     std::uint64_t replaced = 0;  // members that were in until their successors took over
   };
 
@@ -60,6 +61,7 @@ class Simulation {
   void readd(unsigned role);
   void close_and_open();
   void grow();
+  void grow_capacity();
   void cut_power();
   // faults
   void hurt_member();
@@ -71,6 +73,7 @@ class Simulation {
   void revive(unsigned place);
   void revive_some();
   void cut_in_recovery();
+  void note_capacity(std::uint64_t bytes);
   void check_all_after_cut();
   void work_until_power_is_off();
   void tell_superblocks();

@@ -295,6 +295,57 @@ inline void Simulation::grow() {
   if (wrong_.empty()) check_all_after_cut();
 }
 
+inline void Simulation::note_capacity(std::uint64_t bytes) {
+  if (bytes == model_.bytes()) return;
+  ++counts_.enlarged;
+  model_.grow(bytes);
+  shape_.stripes = bytes / shape_.stripe_bytes();
+  scrubbed_ = 0;
+}
+
+// More capacity on the disks, which are larger than the array; sometimes with a power cut. It fails
+// if a member is out, if the disks are too small, or if it was done too often.
+inline void Simulation::grow_capacity() {
+  cancel_replacement();  // otherwise refused
+  const bool is_cut = random_.one_in(3);
+  const std::uint64_t asked =
+      random_.one_in(4)
+          ? 0
+          : model_.bytes() + shape_.stripe_bytes() * random_.between<std::uint64_t>(1, 4);
+  const std::uint64_t before = model_.bytes();
+  const auto possible = array::check_grow(members_, asked);
+  const bool is_certain = impaired() == 0 && !is_cut;
+  tell(text("grow to ", asked, possible ? "" : " which is refused: ",
+            possible ? "" : possible.error().message, is_cut ? ", and the power is cut" : ""));
+  if (is_cut) members_.power_off_after(random_.below(100));
+  const Status grown = array_->grow(asked);
+  if (members_.is_off()) {
+    array_.reset();
+    members_.cut_power_at_random(random_);
+    revive_some();
+    members_.power_on();
+    const auto found = array::inspect(members_);
+    if (!found) return wrong("after growing: " + found.error().message);
+    open("growing");
+    if (!wrong_.empty()) return;
+    const std::uint64_t now = array_->bytes();
+    const bool is_grown = now > before && (!possible || now == *possible);
+    if (now != before && !is_grown) return wrong(text("has ", now, " bytes"));
+    note_capacity(now);
+    return check_all_after_cut();
+  }
+  members_.power_on();
+  if (is_certain && grown.has_value() != possible.has_value()) {
+    return wrong(text("growing is ", possible ? "possible" : possible.error().message, ", but ",
+                      grown ? "done" : grown.error().message));
+  }
+  // Superblocks that cannot be read are not needed to grow an open array.
+  if (grown && possible && array_->bytes() != *possible) return wrong("grown to another size");
+  if (!grown && array_->bytes() != before) return wrong("grown, but refused");
+  note_capacity(array_->bytes());
+  if (grown) model_.settle_all();
+}
+
 inline void Simulation::work_until_power_is_off() {
   members_.power_off_after(random_.below(60));
   for (int i = 0; i < 6 && !members_.is_off() && wrong_.empty(); ++i) {
@@ -396,7 +447,7 @@ inline std::string Simulation::run(unsigned operations) {
       {1, &Simulation::fail_member},    {5, &Simulation::bring_back},
       {1, &Simulation::close_and_open}, {4, &Simulation::cut_power},
       {2, &Simulation::hurt_member},    {1, &Simulation::grow},
-      {1, &Simulation::replace_live}};
+      {1, &Simulation::replace_live},   {1, &Simulation::grow_capacity}};
   std::vector<Operation> wheel;
   for (const auto& [weight, operation] : table) {
     wheel.insert(wheel.end(), weight, operation);

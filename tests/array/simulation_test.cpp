@@ -20,6 +20,7 @@ void add(Simulation::Counts& sum, const Simulation::Counts& one) {
   sum.returns += one.returns;
   sum.refusals += one.refusals;
   sum.grown += one.grown;
+  sum.enlarged += one.enlarged;
   sum.replaced += one.replaced;
 }
 
@@ -53,8 +54,8 @@ TEST_P(ArraySimulation, DiffersNowhereFromTheModel) {
             << sum.cuts << " power cuts and " << sum.cuts_in_recovery << " in recovery, "
             << sum.faults << " faults, " << sum.rebuilds << " rebuilds, " << sum.returns
             << " returns and " << sum.refusals << " refused, " << sum.grown
-            << " times more parity, " << sum.replaced << " replaced while in: " << failures
-            << " differences\n";
+            << " times more parity, " << sum.enlarged << " times more capacity, " << sum.replaced
+            << " replaced while in: " << failures << " differences\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Part, ArraySimulation, testing::Range(0U, parts));

@@ -9,6 +9,8 @@ CORRUPTION = "array_corruption"
 MEMORY = "array_out_of_memory/ArrayOutOfMemory."
 REPLACE = "unit_array/ArrayReplaceLive."
 CRASH_REPLACE = "array_crash_replace"
+CRASH_GROW = "array_crash_grow"
+GROW = "unit_array/ArrayGrow."
 MEANWHILE = "unit_array/ArrayMeanwhile*"
 FORGED = "unit_array/ArrayForged.*"
 COMMIT = "src/array/core/commit.cpp"
@@ -179,4 +181,24 @@ ARRAY_MUTATIONS = [
              "  if (roster_.not_in_count() != 0) {\n    return refuse(",
              "  if (roster_.is_failed()) {\n    return refuse(",
              ("unit_array/Array.ParityDoesNotGrowWhileAMemberIsOut",)),
+    Mutation("array: the index of a larger array is not flushed", "src/array/core/grow.cpp",
+             "{.call = MemberCall::flush, .member = role}",
+             "{.call = MemberCall::read, .member = role}", (CRASH_GROW,)),
+    Mutation("array: a larger array forgets the checksums", "src/array/core/grow.cpp",
+             "      to.set_digest(role, page, from.digest(role, page));",
+             "      to.set_digest(role, page, 0);",
+             (GROW + "KeepsItsDataAndReadsZerosInTheNewPart",)),
+    Mutation("array: it grows while a member is out", "src/array/core/grow.cpp",
+             "  if (roster.not_in_count() != 0) {", "  if (roster.is_failed()) {",
+             (GROW + "OnlyIfAllMembersAreInAndLargeEnough",)),
+    Mutation("array: a gap is written over an index", "src/array/core/stripe_sweep.cpp",
+             "  if (!layout_.is_run(before, slot)) return {};", "",
+             (GROW + "MembersAreRebuiltAndCopiedOverAllSegments",)),
+    Mutation("array: an older copy of a superblock for a newer version is used",
+             "src/array/state/member_probe.cpp", "found.superblock->epoch < newer_epoch",
+             "found.superblock->epoch == 0",
+             ("unit_array/ArrayGrowth.ANewerSuperblockHidesTheOlderCopy",)),
+    Mutation("array: a renewal of the lease forgets errors", "src/array/core/superblocks.cpp",
+             "    newest_.roles[role].errors = roster_.errors(role);", "    {\n    }",
+             (GROW + "ARenewalOfTheLeaseStoresErrors",)),
 ]

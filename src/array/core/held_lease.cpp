@@ -65,6 +65,16 @@ Status HeldLease::claim() {
   write();
   CALPE_CHECK(roster_.check());
   keeper_->settle();
+  return take();
+}
+
+Status HeldLease::keep() {
+  CALPE_CHECK(check());
+  write();
+  return take();
+}
+
+Status HeldLease::take() {
   CALPE_CHECK(check());
   is_opening_ = true;
   roster_.set_guard([this] { guard(); });

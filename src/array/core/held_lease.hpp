@@ -20,6 +20,10 @@ class HeldLease {
   // request to members is guarded: during opening it renews a lease that is due, afterwards it
   // checks a lease that is late.
   Status claim();
+  // The same for a lease that this process holds already.
+  Status keep();
+  // From now on one thread uses the array.
+  void begin_opening() noexcept { is_opening_ = keeper_ != nullptr; }
   // From now on several threads may use the array, and the caller renews the lease.
   void end_opening() noexcept { is_opening_ = false; }
   // Stops the roster and fails if a member names another server. Members that cannot be read are
@@ -29,6 +33,7 @@ class HeldLease {
   void write();
 
  private:
+  Status take();
   void guard();
 
   const MemberLayout& layout_;

@@ -51,6 +51,11 @@ Status Log::claim_lease() {
   return lease_.claim();
 }
 
+Status Log::keep_lease() {
+  const std::lock_guard lock(mutex_);
+  return lease_.keep();
+}
+
 Status Log::renew_lease() {
   const std::lock_guard lock(mutex_);
   CALPE_CHECK(lease_.check());
@@ -60,6 +65,22 @@ Status Log::renew_lease() {
     return Done{};
   }));
   return settle_members();
+}
+
+void Log::set_scrub(const ScrubHistory& scrub) {
+  const std::lock_guard lock(mutex_);
+  superblocks_.set_scrub(scrub);
+}
+
+// The opening that follows overwrites the other copies, of the old size.
+Status Log::Locked::write_grown(const Growth& to, std::uint64_t index_root) {
+  Superblocks& superblocks = log_.superblocks_;
+  superblocks.set_size(to);
+  superblocks.begin_generation(0, index_root);
+  while (!superblocks.write()) {
+    if (log_.roster_.is_failed()) break;
+  }
+  return log_.roster_.check();
 }
 
 Status Log::Locked::begin_appending() {

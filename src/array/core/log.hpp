@@ -66,8 +66,11 @@ class Log {
 
   // --- the lease (held_lease.hpp) ----------------------------------------------------------------
   Status claim_lease();
+  Status keep_lease();  // that this process holds already
   void end_opening() noexcept { lease_.end_opening(); }
   Status renew_lease();
+  // Becomes durable with the next superblock, or renewal of the lease.
+  void set_scrub(const ScrubHistory& scrub);
 
   // False until recovery has ended, as there is no log to append to.
   bool can_append() const noexcept { return can_append_; }
@@ -152,6 +155,11 @@ class Log::Locked {
   // Writes superblocks until all changes of the roster are durable.
   Status settle_members() { return log_.settle_members(); }
   Status check_lease() { return log_.lease_.check(); }
+  // From now on this thread, the only one that uses the array, renews the lease when it is due.
+  void renew_lease_alone() noexcept { log_.lease_.begin_opening(); }
+  // Makes the array larger, with an empty log and this index in copy 0. Afterwards this object must
+  // not be used any longer.
+  Status write_grown(const Growth& to, std::uint64_t index_root);
 
   const Superblocks& superblocks() const noexcept { return log_.superblocks_; }
   std::uint64_t used(unsigned role) const noexcept { return log_.used_[role]; }

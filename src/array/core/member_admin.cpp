@@ -140,6 +140,7 @@ Status MemberAdmin::start_rebuild(Log::Locked& log, unsigned role, const SparePl
                 [&](const SparePlace& spare) { return spare.place == place.place; });
   roster_.set_place(role, place.place);
   roster_.copy(role) = place.copy;
+  if (place.uuid != roster_.record(role).uuid) roster_.set_errors(role, {});  // another disk
   RoleRecord record;
   record.uuid = place.uuid;
   record.state = MemberState::rebuilding;

@@ -85,6 +85,7 @@ Status MemberCopy::take_over(Log::Locked& log) {
   roster_.copy(to_.role) = spare->copy;
   roster_.set_place(to_.role, to_.place);
   roster_.set(to_.role, record);
+  roster_.set_errors(to_.role, {});
   roster_.end_successor();
   spares.erase(spare);
   roster_.set_changed();

@@ -72,6 +72,7 @@ Result<std::uint64_t> assign(SharedState& shared, const Survey& found, const Ope
       roster.copy(role) = place->copy;
     }
     roster.set(role, record);
+    roster.set_errors(role, record.errors);
     if (record.state == MemberState::out) {
       const bool has_diverged = (found.diverged >> role & 1U) != 0;
       roster.set_why(role, place == nullptr ? why_gone(record)
@@ -227,6 +228,11 @@ Result<std::unique_ptr<OpenArray>> open_array(Members& members, const OpenOption
   CALPE_TRY(const Survey found, survey(members));
   CALPE_CHECK(check_any_there(found));
   CALPE_CHECK(check_not_split(found));
+  if (found.newest.unknown_features != 0 && !options.is_read_only) {
+    return invalid("the array uses features ", found.newest.unknown_features,
+                   " that this version does not know; use a newer version of Calpe, or open it "
+                   "read-only (nbdkit -r)");
+  }
   CALPE_TRY(const Codec codec, codec_for(found.newest.settings.spec));
   auto array = std::make_unique<OpenArray>(members, found.newest, codec, options);
   SharedState& shared = array->shared;
@@ -237,7 +243,7 @@ Result<std::unique_ptr<OpenArray>> open_array(Members& members, const OpenOption
   }
   array->diverged_roles = found.diverged;
   if (options.lease != nullptr) {
-    CALPE_CHECK(array->log.claim_lease());
+    CALPE_CHECK(options.has_lease ? array->log.keep_lease() : array->log.claim_lease());
   } else if (!options.is_read_only) {
     equalise(shared, members, found);
   }

@@ -30,6 +30,10 @@ MemberStatus found_status(const Survey& found, unsigned role, unsigned no_place_
   status.stripes_done =
       std::max(record.watermark, std::min(record.slots_done.value_or(0), stripes));
   status.on_request = record.on_request;
+  status.read_errors = record.errors.reads;
+  status.write_errors = record.errors.writes;
+  status.blocks_wrong = record.errors.blocks_wrong;
+  status.blocks_repaired = record.errors.blocks_repaired;
   if (place != nullptr) status.epoch = place->superblock->epoch;
   const bool is_diverged = (found.diverged >> role & 1U) != 0;
   status.can_return = !is_diverged && can_return(record, place);
@@ -61,6 +65,7 @@ Result<Inspection> inspect(Members& members) {
     to.lease_id = found.newest.lease.id;
     to.generation = found.newest.generation;
     to.is_clean = found.newest.is_clean;
+    to.scrub = found.newest.scrub;
     const std::uint64_t stripes = layout_of(to.settings, found.newest.shape).stripes;
     unsigned lost = 0;
     for (unsigned role = 0; role < found.by_role.size(); ++role) {
@@ -98,7 +103,6 @@ namespace {
 MemberStatus status_of_role(OpenArray& array, unsigned role, std::uint64_t epoch) {
   const Roster& roster = array.shared.roster;
   const RoleRecord record = roster.record(role);
-  const RoleCounters& counters = roster.counters(role);
   MemberStatus one;
   one.place =
       roster.place(role) == no_place ? array.shared.roster.members().count() : roster.place(role);
@@ -116,10 +120,10 @@ MemberStatus status_of_role(OpenArray& array, unsigned role, std::uint64_t epoch
     one.successor_place = to.place;
     one.stripes_copied = std::min(roster.successor_slots(), array.shared.layout.stripes);
   }
-  one.read_errors = counters.read_errors;
-  one.write_errors = counters.write_errors;
-  one.blocks_wrong = counters.blocks_wrong;
-  one.blocks_repaired = counters.blocks_repaired;
+  one.read_errors = record.errors.reads;
+  one.write_errors = record.errors.writes;
+  one.blocks_wrong = record.errors.blocks_wrong;
+  one.blocks_repaired = record.errors.blocks_repaired;
   return one;
 }
 
@@ -132,6 +136,7 @@ ArrayStatus status_of_log(OpenArray& array, const Log::Locked& log) {
   to.now.lease_id = superblock.lease.id;
   to.now.generation = superblock.generation;
   to.now.is_clean = superblock.is_clean;
+  to.now.scrub = superblock.scrub;
   for (unsigned role = 0; role < shared.layout.roles(); ++role)
     to.log_bytes_used = std::max(to.log_bytes_used, log.used(role));
   for (const SparePlace& spare : shared.roster.spares()) {

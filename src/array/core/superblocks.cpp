@@ -93,6 +93,8 @@ bool Superblocks::write() {
 
 void Superblocks::begin_session(bool is_member_missing) {
   if (is_member_missing) epoch_step_ = 2;
+  // Opened again by the same process, after it grew.
+  if (options_.lease != nullptr && newest_.session == options_.lease->id()) return;
   newest_.past.insert(newest_.past.begin(), {newest_.session, newest_.epoch});
   if (newest_.past.size() > past_sessions_max) newest_.past.resize(past_sessions_max);
   // If there is no random source, the two halves of a split brain still get different ones.
@@ -109,6 +111,12 @@ void Superblocks::begin_generation(unsigned index_copy, std::uint64_t index_root
   ++newest_.generation;
 }
 
+void Superblocks::set_size(const Growth& to) noexcept {
+  newest_.settings = to.settings;
+  newest_.shape = to.shape;
+  newest_.scrub.next = 0;
+}
+
 void Superblocks::claim_lease(std::uint64_t id) noexcept {
   newest_.lease.is_held = true;
   newest_.lease.id = id;
@@ -117,6 +125,9 @@ void Superblocks::claim_lease(std::uint64_t id) noexcept {
 void Superblocks::renew_lease(const LeaseHolder& holder) {
   newest_.lease.holder = holder;
   ++newest_.lease.renewals;
+  // A renewal also makes these durable, so that an idle array writes nothing for them.
+  for (unsigned role = 0; role < newest_.roles.size(); ++role)
+    newest_.roles[role].errors = roster_.errors(role);
 }
 
 }  // namespace calpe::array

@@ -32,7 +32,11 @@ class Superblocks {
   void begin_session(bool is_member_missing);
   // Starts a new generation of the log with this copy of the index.
   void begin_generation(unsigned index_copy, std::uint64_t index_root);
+  // The size of the array. An interrupted scrub starts again, as its position may be in the new
+  // part.
+  void set_size(const Growth& to) noexcept;
   void set_clean(bool is_clean) noexcept { newest_.is_clean = is_clean; }
+  void set_scrub(const ScrubHistory& scrub) noexcept { newest_.scrub = scrub; }
   void claim_lease(std::uint64_t id) noexcept;
   void renew_lease(const LeaseHolder& holder);
   void release_lease() noexcept { newest_.lease.is_held = false; }

@@ -33,6 +33,12 @@ class LostBlocks {
                    offsets_.lower_bound(offset + bytes));
     is_any_ = !offsets_.empty();
   }
+  void take_from(const LostBlocks& other) {
+    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock_other(other.mutex_);
+    offsets_ = other.offsets_;
+    is_any_ = !offsets_.empty();
+  }
   bool is_any() const noexcept { return is_any_; }
   Summary summary() const noexcept {
     const std::lock_guard lock(mutex_);

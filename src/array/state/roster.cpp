@@ -122,12 +122,29 @@ std::string Roster::why(unsigned role) const {
   return roles_[role].why;
 }
 
+MemberErrors Roster::errors(unsigned role) const noexcept {
+  const RoleCounters& from = roles_[role].counters;
+  return {.reads = from.read_errors,
+          .writes = from.write_errors,
+          .blocks_wrong = from.blocks_wrong,
+          .blocks_repaired = from.blocks_repaired};
+}
+
+void Roster::set_errors(unsigned role, const MemberErrors& errors) noexcept {
+  RoleCounters& to = roles_[role].counters;
+  to.read_errors = errors.reads;
+  to.write_errors = errors.writes;
+  to.blocks_wrong = errors.blocks_wrong;
+  to.blocks_repaired = errors.blocks_repaired;
+}
+
 RoleRecord Roster::record(unsigned role) const {
   const std::lock_guard lock(mutex_);
   RoleRecord record = roles_[role].record;
   record.state = roles_[role].state;
   record.watermark = 0;
   record.slots_done.reset();
+  record.errors = errors(role);
   if (record.state == MemberState::rebuilding) {
     record.watermark = roles_[role].watermark;
     record.slots_done = roles_[role].slots_done.load();

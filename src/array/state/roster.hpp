@@ -19,6 +19,7 @@
 
 namespace calpe::array {
 
+// Counted over all openings: superblocks store them.
 struct RoleCounters {
   std::atomic<std::uint64_t> read_errors = 0;
   std::atomic<std::uint64_t> write_errors = 0;
@@ -93,6 +94,9 @@ class Roster {
   std::uint64_t copies_begun() const noexcept { return copies_begun_; }
   RoleCounters& counters(unsigned role) noexcept { return roles_[role].counters; }
   const RoleCounters& counters(unsigned role) const noexcept { return roles_[role].counters; }
+  MemberErrors errors(unsigned role) const noexcept;
+  // Sets those of another disk, or those that the superblock has.
+  void set_errors(unsigned role, const MemberErrors& errors) noexcept;
   unsigned& copy(unsigned role) noexcept { return roles_[role].copy; }
   std::vector<SparePlace>& spares() noexcept { return spares_; }
   const std::vector<SparePlace>& spares() const noexcept { return spares_; }
@@ -212,7 +216,7 @@ class Roster {
     std::atomic<std::uint64_t> slots_done = 0;
     std::unique_ptr<TodoStripes> todo;  // kept, as other threads may read it
     RoleCounters counters = {};
-    RoleRecord record = {};  // except state and watermark
+    RoleRecord record = {};  // except state, watermark and errors
     std::string why = {};
     unsigned copy = 0;
   };

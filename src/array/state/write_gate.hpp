@@ -6,6 +6,7 @@
 #pragma once
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 
 namespace calpe::array {
@@ -17,6 +18,14 @@ class WriteGate {
       const std::lock_guard wait(queue_);
     }
     return std::shared_lock(passing_);
+  }
+
+  // Returns nullopt if the gate is closed.
+  std::optional<std::shared_lock<std::shared_mutex>> try_pass() {
+    if (is_closing_.load(std::memory_order_acquire)) return std::nullopt;
+    std::shared_lock passed(passing_, std::try_to_lock);
+    if (!passed) return std::nullopt;
+    return passed;
   }
 
   class Closed {
