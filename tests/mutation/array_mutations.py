@@ -193,7 +193,7 @@ ARRAY_MUTATIONS = [
              (GROW + "OnlyIfAllMembersAreInAndLargeEnough",)),
     Mutation("array: a gap is written over an index", "src/array/core/stripe_sweep.cpp",
              "  if (!layout_.is_run(before, slot)) return {};", "",
-             (GROW + "MembersAreRebuiltAndCopiedOverAllSegments",)),
+             ("unit_array/ArrayGrowGap.ACopyLeavesTheIndexBetweenSegmentsAlone",)),
     Mutation("array: an older copy of a superblock for a newer version is used",
              "src/array/state/member_probe.cpp", "found.superblock->epoch < newer_epoch",
              "found.superblock->epoch == 0",

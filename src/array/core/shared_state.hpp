@@ -3,6 +3,7 @@
 // uses.
 //
 // Order of all locks of an array. A thread that holds one may take those below it:
+//   0  the gate of Array      every call passes it, grow() closes it
 //   1  Rebuild::pause()      one change of members at a time; or the mutex of Scrub, never both
 //   2  Writer::gate()        writers pass, a member that returns waits for them
 //   3  Stripes::lock_of()    slot and blocks of a stripe

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shared mutex that cannot starve its exclusive owner: while the owner waits, new writers queue.
 //
+// There are two: calls of Array pass one, and writers the other. The rest is about that of writers.
+//
 // Locks: writers take it before the lock of their stripe. The owner takes it before the commit lock
 // of the log, and takes no lock of a stripe while holding it.
 #pragma once

@@ -156,6 +156,51 @@ TEST_F(ArrayGrow, MembersAreRebuiltAndCopiedOverAllSegments) {
   expect_readable();
 }
 
+// A free slot at the end of a segment is written, to keep a disk in sequence, but not what follows.
+TEST(ArrayGrowGap, ACopyLeavesTheIndexBetweenSegmentsAlone) {
+  for (const bool is_later : {false, true}) {
+    MemoryMembers members(roles + 1, 4U << 20U);
+    members.disks[fresh].is_absent = true;
+    Settings settings;
+    settings.spec.data_shards = data;
+    settings.spec.parity_shards = parity;
+    settings.chunk_bytes = chunk;
+    settings.bytes = 8 * stripe_bytes;
+    settings.log_bytes = 64 * 1024;
+    settings.spare_slots = 90;
+    ASSERT_TRUE(create(members, settings, Uuid{std::byte{7}}).has_value());
+    members.disks[fresh].is_absent = false;
+    const auto array = *Array::open(members);
+    ASSERT_TRUE(array->grow(9 * stripe_bytes).has_value());
+    // Slots are taken in sequence: stripe 0 goes to slot 96, and stripe 1 over 97 to 98, the first
+    // one of the new segment.
+    const std::vector<std::byte> content(stripe_bytes, std::byte{5});
+    for (unsigned slot = 0; slot < 99; ++slot) {
+      const std::uint64_t at = slot < 97 ? 0 : stripe_bytes;
+      ASSERT_TRUE(array->write(at, content, Durability::durable).has_value());
+    }
+    if (is_later) {  // in the other copy of the index
+      ASSERT_TRUE(array->checkpoint().has_value());
+    }
+    ASSERT_TRUE(array->replace(2, fresh).has_value());
+    for (bool is_complete = false; !is_complete;) {
+      const auto step = array->rebuild_step(64 * chunk, Progress::when_due);
+      ASSERT_TRUE(step.has_value()) << step.error().message;
+      is_complete = step->is_complete;
+    }
+    const Shape shape = {.rotated = roles, .members_max = 9, .grown_from = {{{8, 90}}}};
+    const MemberLayout layout = layout_of(array->settings(), shape);
+    ASSERT_EQ(layout.segments[1].first_slot, 98U);
+    const auto index_of = [&](unsigned place) {
+      const auto from = members.disks[place].now.begin();
+      return std::vector<std::byte>(
+          from + static_cast<std::ptrdiff_t>(layout.index_at),
+          from + static_cast<std::ptrdiff_t>(layout.segments[1].table_at));
+    };
+    EXPECT_EQ(index_of(fresh), index_of(0));
+  }
+}
+
 TEST_F(ArrayGrow, ParityIsAddedToAGrownArray) {
   grow(0);
   write(array->bytes() - stripe_bytes, stripe_bytes);
