@@ -77,7 +77,6 @@ class Originals {
     if (chance.one_in(3)) write_sparse(tree() + "/sparse", 200'000, {{65'536, 900}});
     write_file(folder_ + "/outside", std::string(3000, 'o'));
     const auto source = must(store::OriginalSource::open(tree()));
-    manifest_ = source->manifest();
     store::ProtectOptions options;
     options.spec.data_shards = shape.data_shards;
     options.spec.parity_shards = shape.parity_shards;
@@ -85,6 +84,7 @@ class Originals {
     options.targets = {folder_};
     options.name = "tree";
     header_ = must(store::protect_originals(store::posix_files(), *source, options)).header;
+    manifest_ = source->manifest();  // with digests now
     whole_ = state_of(folder_);
     content_ = content();
   }

@@ -198,10 +198,10 @@ class OriginalSet(ShardSet):
     @functools.cached_property
     def entries(self):
         h = self.header
-        for shard in self.files():
-            raw = shard.raw[h.manifest_offset:h.manifest_offset + h.manifest_bytes]
+        for shard, at in ((s, at) for s in self.files() for at in h.list_offsets()):
+            raw = shard.raw[at:at + h.manifest_bytes]
             try:
-                entries = fmt.parse_manifest(raw, h.content_bytes)
+                entries = fmt.parse_manifest(raw, h.content_bytes, h.version)
             except FormatError:
                 continue
             require(all(e.type != fmt.STREAM for e in entries), "a stream has no original")
@@ -346,7 +346,32 @@ def verify(found, key=None):
         for shard in copies:
             problems += check_pages(shard)
     problems += roots.problems_of(found, key)
+    if h.kind == fmt.ORIGINALS:
+        problems += check_lists(found)
+        check_digests(found, lost)
     return problems, lost
+
+
+def check_lists(found):
+    """Every parity file has the same list, in each copy."""
+    h = found.header
+    expected = fmt.manifest_to_bytes(found.manifest(), h.version)
+    for shard in found.files():
+        for at in h.list_offsets():
+            if shard.raw[at:at + h.manifest_bytes] != expected:
+                yield f"{shard.path}: the file list at {at} is damaged"
+        first = h.manifest_offset + h.manifest_bytes
+        if h.version == fmt.WITH_DIGESTS and any(shard.raw[first:first + fmt.LIST_GAP]):
+            yield f"{shard.path}: bytes between the file lists are not 0"
+
+
+def check_digests(found, lost):
+    if found.header.version != fmt.WITH_DIGESTS or lost:
+        return
+    for e in found.manifest():
+        if e.type == fmt.FILE:
+            data = b"".join(found.read(in_content, size) for _, in_content, size in e.extents)
+            require(fmt.digest_of(data) == e.digest, f"{e.path!r}: its digest is of other bytes")
 
 
 def is_zero_beyond(h, stripe, data):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headers, places and manifests of shard format 1, from docs/format.md and nothing else.
+"""Headers, places and manifests of shard formats 1 and 2, from docs/format.md and nothing else.
 
 Used by reader.py and writer.py; numbers that the specification names stand here and nowhere else.
 """
@@ -26,6 +26,9 @@ FAMILIES = {
 }
 FILE, FOLDER, LINK, STREAM = range(4)
 SHARDS, ORIGINALS = range(2)
+WITH_DIGESTS = 2  # version
+LIST_GAP = 4096  # zeros between two copies of a manifest
+DIGEST_PIECE = 1 << 20
 PAGE_SHARD = 65536  # page t is masked as a block of shard 65,536 + t
 
 
@@ -43,7 +46,7 @@ def require(condition, message):
 # (offset, bytes, name in docs/format.md, attribute); those without attribute have one value.
 HEADER_FIELDS = [
     (0, 8, "magic", b"calpe-s1"),
-    (8, 4, "version", 1),
+    (8, 4, "version", "version"),
     (12, 4, "header bytes", HEADER_BYTES),
     (16, 16, "uuid of the set", "uuid"),
     (32, 8, "generation", "generation"),
@@ -99,6 +102,7 @@ class Header:
     hmac: bytes = bytes(32)
     path: bytes = bytes(PATH_BYTES)
     kind: int = SHARDS
+    version: int = 1
 
     def of_set(self):
         """What all shards of a set agree in."""
@@ -127,9 +131,16 @@ class Header:
         groups = -(-self.stripes // GROUP_STRIPES)
         return HEADER_BYTES + self.stripes * self.block_bytes + groups * self.pages() * PAGE_BYTES
 
+    def list_offsets(self):
+        """Of each copy of the manifest of originals."""
+        copies = 2 if self.version == WITH_DIGESTS else 1
+        return [self.manifest_offset + i * (self.manifest_bytes + LIST_GAP) for i in range(copies)]
+
     def file_bytes(self):
-        manifest = self.manifest_bytes if self.kind == ORIGINALS else 0
-        return self.body_end() + manifest + HEADER_BYTES
+        end = self.body_end()
+        if self.kind == ORIGINALS:
+            end = self.list_offsets()[-1] + self.manifest_bytes
+        return end + HEADER_BYTES
 
     def block_checksum(self, stripe, shard, block):
         mask = self.uuid + struct.pack("<QQQ", self.generation, stripe, shard)
@@ -195,6 +206,8 @@ def check_roots(header):
 
 def check_header(header):
     h = header
+    require(h.version in (1, WITH_DIGESTS), f"version is {h.version}")
+    require(h.version == 1 or h.kind == ORIGINALS, "version 2 without originals")
     require(h.generation >= 1, "generation is 0")
     require(h.family in FAMILIES, f"code family {h.family} is not one of layout bytes")
     require(h.k >= 1 and h.m >= 1 and h.k + h.m <= SHARDS_MAX, f"shape {h.k}+{h.m}")
@@ -223,7 +236,7 @@ def check_header(header):
 
 # --- manifest ------------------------------------------------------------------------------------
 
-MANIFEST_MAGIC = b"calpe-m1"
+MANIFEST_MAGICS = {1: b"calpe-m1", WITH_DIGESTS: b"calpe-m2"}
 ENTRY = struct.Struct("<BBHHHIIIIqQII")
 EXTENT = struct.Struct("<QQQ")
 
@@ -240,44 +253,58 @@ class Entry:
     nanoseconds: int = 0
     file_bytes: int = 0
     extents: list = dataclasses.field(default_factory=list)  # (in file, in content, bytes)
+    digest: int = 0
 
 
-def manifest_to_bytes(entries):
-    out = bytearray(MANIFEST_MAGIC + struct.pack("<I", len(entries)))
+def digest_of(data):
+    """Of the bytes of all extents of a file."""
+    pieces = (data[at:at + DIGEST_PIECE] for at in range(0, len(data), DIGEST_PIECE))
+    return xxh3_64(b"".join(struct.pack("<Q", xxh3_64(piece)) for piece in pieces))
+
+
+def manifest_to_bytes(entries, version=1):
+    out = bytearray(MANIFEST_MAGICS[version] + struct.pack("<I", len(entries)))
     for e in entries:
         out += ENTRY.pack(e.type, 0, len(e.path), len(e.target), 0, e.mode, e.user, e.group,
                           e.nanoseconds, e.seconds, e.file_bytes, len(e.extents), 0)
+        out += struct.pack("<Q", e.digest) if version == WITH_DIGESTS else b""
         out += b"".join(EXTENT.pack(*extent) for extent in e.extents) + e.path + e.target
     return bytes(out) + struct.pack("<Q", xxh3_64(bytes(out)))
 
 
-def parse_manifest(raw, data_bytes):
-    require(len(raw) >= 20 and raw[:8] == MANIFEST_MAGIC, "magic is not calpe-m1")
+def parse_manifest(raw, data_bytes, version=1):
+    magic = MANIFEST_MAGICS[version]
+    require(len(raw) >= 20 and raw[:8] == magic, f"magic is not {magic.decode()}")
     require(xxh3_64(raw[:-8]) == int.from_bytes(raw[-8:], "little"), "checksum of the manifest")
     body, at = raw[:-8], 12
     count = int.from_bytes(raw[8:12], "little")
-    require(count * ENTRY.size <= len(body) - at, f"{count} entries do not fit")
+    least = ENTRY.size + (8 if version == WITH_DIGESTS else 0)
+    require(count * least <= len(body) - at, f"{count} entries do not fit")
     entries = []
     for _ in range(count):
-        entry, at = parse_entry(body, at)
+        entry, at = parse_entry(body, at, version)
         entries.append(entry)
     require(at == len(body), f"{len(body) - at} bytes behind the entries")
     check_entries(entries, data_bytes)
     return entries
 
 
-def parse_entry(body, at):
-    require(at + ENTRY.size <= len(body), "an entry is cut off")
+def parse_entry(body, at, version):
+    digest_bytes = 8 if version == WITH_DIGESTS else 0
+    require(at + ENTRY.size + digest_bytes <= len(body), "an entry is cut off")
     (kind, zero1, path_bytes, target_bytes, zero2, mode, user, group, nanoseconds, seconds,
      file_bytes, extent_count, zero3) = ENTRY.unpack_from(body, at)
     require(zero1 == zero2 == zero3 == 0, "bytes that no field has are not 0")
     at += ENTRY.size
+    digest = int.from_bytes(body[at:at + digest_bytes], "little")
+    at += digest_bytes
     end = at + extent_count * EXTENT.size
     require(end + path_bytes + target_bytes <= len(body), "an entry is cut off")
     extents = [EXTENT.unpack_from(body, place) for place in range(at, end, EXTENT.size)]
     path = body[end:end + path_bytes]
     target = body[end + path_bytes:end + path_bytes + target_bytes]
-    entry = Entry(kind, path, target, mode, user, group, seconds, nanoseconds, file_bytes, extents)
+    entry = Entry(kind, path, target, mode, user, group, seconds, nanoseconds, file_bytes, extents,
+                  digest)
     return entry, end + path_bytes + target_bytes
 
 
@@ -285,6 +312,7 @@ def check_entry(e, data_bytes, is_root):
     name = e.path.decode(errors="replace")
     require(e.type in (FILE, FOLDER, LINK, STREAM), f"{name}: type {e.type}")
     require(e.mode <= 0o7777, f"{name}: mode {e.mode:o}")
+    require(e.type == FILE or e.digest == 0, f"{name}: a digest without a file")
     require(e.nanoseconds < 10**9, f"{name}: {e.nanoseconds} nanoseconds")
     require((len(e.target) > 0) == (e.type == LINK), f"{name}: target")
     require(b"\0" not in e.target and b"\0" not in e.path, f"{name}: a byte 0")

@@ -28,7 +28,8 @@ void check_places(const store::ShardHeader& header) {
   const bool is_originals = header.kind == store::SetKind::originals;
   const Wide pages = is_originals ? Wide{header.spec.data_shards} + 2 : 1;
   const Wide body = 4096 + stripes * block_bytes + (stripes + 511) / 512 * pages * 4096;
-  const Wide all = body + 4096 + (is_originals ? header.manifest_bytes : 0);
+  Wide all = body + 4096 + (is_originals ? header.manifest_bytes : 0);
+  if (header.version == 2) all += Wide{4096} + header.manifest_bytes;
   require(all >> 63U == 0, "a shard file has less than 2^63 bytes");
   require(store::shard_file_bytes(header) == all, "bytes of the file");
   const store::Geometry geometry = store::geometry_of(header);
@@ -44,6 +45,8 @@ void check_fields(const store::ShardHeader& header) {
   require(spec.data_shards >= 1 && spec.parity_shards >= 1, "k and m are at least 1");
   require(spec.data_shards + spec.parity_shards <= 256, "k + m is at most 256");
   require(header.shard_index < spec.data_shards + spec.parity_shards, "shard index");
+  require(header.version == 1 || header.version == 2, "version");
+  require(header.version == 1 || header.kind == store::SetKind::originals, "version of shards");
   require(header.block_bytes >= 64 && header.block_bytes <= 1U << 24U, "block bytes");
   require(header.block_bytes % 64 == 0, "block bytes are a multiple of 64");
   require(header.name.size() <= 255, "the name is short");

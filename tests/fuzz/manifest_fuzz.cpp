@@ -17,6 +17,7 @@ namespace calpe::fuzz {
 namespace {
 
 constexpr std::uint8_t flag_checksum_as_it_is = 1;
+constexpr std::uint8_t flag_digests = 2;
 constexpr std::size_t start_bytes = 3;
 
 void check_path(std::string_view path) {
@@ -69,6 +70,7 @@ void check_rules(const store::Manifest& manifest, std::uint64_t data_bytes) {
     require(entry.target.find('\0') == std::string::npos, "a target has no byte 0");
     require((!is_folder && !is_link) || (entry.file_bytes == 0 && entry.extents.empty()),
             "directories and links have no data");
+    require(entry.digest == 0 || (!is_folder && !is_link), "digest");
     require(entry.mode <= 07777 && entry.nanoseconds < 1'000'000'000, "mode and time");
     check_extents(entry, data_bytes, pieces);
   }
@@ -84,11 +86,13 @@ void run(std::span<const std::uint8_t> input) {
     bytes.resize(bytes.size() + sizeof checksum);
     store_little(bytes.data() + bytes.size() - sizeof checksum, checksum);
   }
-  const auto manifest = store::parse_manifest(bytes, data_bytes);
+  const bool has_digests = (input[0] & flag_digests) != 0;
+  const auto manifest = store::parse_manifest(bytes, data_bytes, has_digests);
   if (!manifest) {
     require(manifest.error().code == ErrorCode::corrupt, "a bad manifest is corrupt");
     return;
   }
+  require(manifest->has_digests == has_digests, "a manifest is of the expected version");
   check_rules(*manifest, data_bytes);
   require(store::to_bytes(*manifest) == bytes, "a parsed manifest prints to the same bytes");
 }

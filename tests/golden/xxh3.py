@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""XXH3-64 of at least 9 bytes, seed 0, from the published description of xxHash 0.8."""
+"""XXH3-64 with seed 0, from the published description of xxHash 0.8."""
 
 MASK = (1 << 64) - 1
 PRIME32 = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)
@@ -34,6 +34,32 @@ def avalanche(h):
 def mix16(data, at, secret_at):
     return fold(word(data, at) ^ word(SECRET, secret_at),
                 word(data, at + 8) ^ word(SECRET, secret_at + 8))
+
+
+def avalanche_short(h):
+    h = (h ^ h >> 33) * PRIME64[1] & MASK
+    h = (h ^ h >> 29) * PRIME64[2] & MASK
+    return h ^ h >> 32
+
+
+def rotated(h, bits):
+    return (h << bits | h >> 64 - bits) & MASK
+
+
+def hash_to_3(data):
+    if not data:
+        return avalanche_short(word(SECRET, 56) ^ word(SECRET, 64))
+    combined = data[0] << 16 | data[len(data) // 2] << 24 | data[-1] | len(data) << 8
+    return avalanche_short(combined ^ word(SECRET, 0) & 0xFFFFFFFF ^ word(SECRET, 0) >> 32)
+
+
+def hash_to_8(data):
+    first, last = (int.from_bytes(part, "little") for part in (data[:4], data[-4:]))
+    h = (last + (first << 32)) ^ word(SECRET, 8) ^ word(SECRET, 16)
+    h ^= rotated(h, 49) ^ rotated(h, 24)
+    h = h * 0x9FB21C651E98DF25 & MASK
+    h = (h ^ (h >> 35) + len(data)) * 0x9FB21C651E98DF25 & MASK
+    return h ^ h >> 28
 
 
 def hash_to_16(data):
@@ -93,8 +119,8 @@ def hash_long(data):
 
 
 def xxh3_64(data):
-    if len(data) < 9:
-        raise ValueError("inputs below 9 bytes do not occur here")
+    if len(data) <= 8:
+        return hash_to_3(data) if len(data) <= 3 else hash_to_8(data)
     if len(data) <= 16:
         return hash_to_16(data)
     if len(data) <= 128:

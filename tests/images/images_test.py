@@ -19,7 +19,7 @@ sys.path.insert(0, str(image.HERE.parent / "files"))
 import command  # noqa: E402, pylint: disable=wrong-import-position
 import lab  # noqa: E402, pylint: disable=wrong-import-position
 
-IMAGES_MIN = 9
+IMAGES_MIN = 10
 
 
 def check_tree(expected, folder, what):
@@ -69,6 +69,14 @@ def check_originals(calpe, source, work):
     calpe.must(command.DAMAGED, "verify", work / "a/set")
     calpe.must(command.GOOD, "repair", work / "a/set")
     check_tree(expected, work / "a/set/tree", "repaired")
+    with open(work / "a/set/tree/d/f", "r+b") as file:
+        file.write(b"another beginning")
+    calpe.must(command.GOOD, "update", work / "a/set/tree", work / "a/set")
+    calpe.must(command.GOOD, "verify", work / "a/set")
+    changed = image.tree_digest(work / "a/set/tree")
+    (work / "a/set/tree/d/f").unlink()
+    calpe.must(command.GOOD, "repair", work / "a/set")
+    check_tree({"digest": changed}, work / "a/set/tree", "repaired after an update")
 
 
 def array_digest(folder, lost):

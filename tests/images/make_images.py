@@ -20,7 +20,8 @@ import image
 sys.path.insert(0, str(image.HERE.parent / "integration" / "array"))
 import lab  # noqa: E402, pylint: disable=wrong-import-position
 
-SHARDS, ARRAY = "shards-1", "array-1"  # docs/format.md, docs/array-format.md
+# docs/format.md, docs/array-format.md
+SHARDS, ORIGINALS, ARRAY = "shards-1", "shards-2", "array-1"
 
 
 def make_tree(folder, seed):
@@ -127,7 +128,7 @@ def main():
                                               "2"),
         f"{SHARDS}-cauchy-root": lambda work: protect(calpe, work, 3, 3, "--profile", "cauchy",
                                                       "--root"),
-        f"{SHARDS}-originals": lambda work: keep_original(calpe, work),
+        f"{ORIGINALS}-originals": lambda work: keep_original(calpe, work),
         f"{SHARDS}-update-journals": lambda work: interrupted_update(calpe, faults, work, False),
         f"{SHARDS}-update-begun": lambda work: interrupted_update(calpe, faults, work, True),
         f"{ARRAY}-crashed": lambda work: crashed_array(work, 0),

@@ -43,7 +43,7 @@ Status check_supported(const ShardHeader& before, const ShardHeader& after) {
     return invalid("generation is ", before.generation, "; expected at most 2^64 - 2^32");
   }
   const bool is_kept = after.uuid == before.uuid && after.kind == before.kind &&
-                       after.root_kind == before.root_kind &&
+                       after.version == before.version && after.root_kind == before.root_kind &&
                        after.block_bytes == before.block_bytes &&
                        after.spec.data_shards == before.spec.data_shards &&
                        after.spec.parity_shards >= before.spec.parity_shards;
@@ -342,7 +342,8 @@ Status NewGeneration::write_manifest(std::span<const std::byte> manifest) {
                      impl_->after.manifest_bytes, " of kept originals");
     }
     for (const auto& change : impl_->changes) {
-      CALPE_CHECK(change->journal->add(impl_->after.manifest_offset, manifest));
+      for (const ListPart& part : list_parts(impl_->after, manifest))
+        CALPE_CHECK(change->journal->add(part.offset, part.bytes));
     }
     impl_->has_manifest = true;
     return Done{};

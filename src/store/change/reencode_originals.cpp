@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "base/uuid.hpp"
+#include "store/change/renamed_originals.hpp"
 #include "store/find/incomplete_sets.hpp"
 #include "store/io/names.hpp"
 #include "store/read/loss_margin.hpp"
@@ -48,7 +49,7 @@ class ReencodeOriginals {
                          [&](std::uint64_t done, std::uint64_t all) { tell(done, 2 * all); }));
     CALPE_TRY(const std::vector<OriginalState> states, check_originals(shards, coder, survey));
     const Manifest& before = shards.originals()->manifest();
-    CALPE_CHECK(check_rot(before, source.manifest(), states));
+    CALPE_CHECK(check_rot(before, source.manifest(), states, survey));
     UpdatedOriginals updated = {.header = set_.header};
     compare(before, source.manifest(), states, updated);
     updated.skipped = source.skipped();
@@ -56,7 +57,8 @@ class ReencodeOriginals {
     const bool is_parity_good =
         std::all_of(parity.shards.begin(), parity.shards.end(),
                     [](const ShardState& shard) { return shard.problem.empty(); });
-    CALPE_TRY(const TreeDifference difference, compare_trees(before, source.manifest()));
+    CALPE_TRY(const TreeDifference difference,
+              compare_with_originals(*shards.originals(), source, options_.dry_run));
     for (std::size_t i = 0; i < difference.entries.size(); ++i) {
       if (difference.entries[i].change != EntryChange::metadata) continue;
       updated.metadata.push_back(source.manifest().entries[i].path);
@@ -79,8 +81,8 @@ class ReencodeOriginals {
   }
 
   // Files with unchanged time, but other bytes.
-  static Status check_rot(const Manifest& before, const Manifest& now,
-                          std::span<const OriginalState> states) {
+  Status check_rot(const Manifest& before, const Manifest& now,
+                   std::span<const OriginalState> states, const Survey& survey) const {
     const ByPath present = by_path(now);
     const bool is_single = before.entries.size() == 1 && now.entries.size() == 1;
     for (const OriginalState& state : states) {
@@ -88,8 +90,8 @@ class ReencodeOriginals {
       if (state.damage != OriginalDamage::damaged || entry.type != EntryType::file) continue;
       const auto found = is_single ? present.begin() : present.find(entry.path);
       if (found == present.end() || !is_same_time(*found->second, entry)) continue;
-      return original_damaged(shown_path(state.path),
-                              found->second->file_bytes == entry.file_bytes);
+      return original_damaged(shown_path(state.path), found->second->file_bytes == entry.file_bytes,
+                              cure_of(set_.header, survey, entry));
     }
     return Done{};
   }
@@ -159,6 +161,7 @@ class ReencodeOriginals {
       return invalid("set ", uuid_text(set_.header.uuid),
                      " has a root, which update cannot renew for kept originals");
     }
+    CALPE_CHECK(source.set_digests(true));
     ProtectOptions options;
     options.spec = set_.header.spec;
     options.name = set_.header.name;

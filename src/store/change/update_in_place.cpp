@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 
 #include "base/allocation_guard.hpp"
 #include "base/divide_up.hpp"
@@ -11,9 +12,13 @@
 #include "store/change/generation_update.hpp"
 #include "store/change/in_place_stripes.hpp"
 #include "store/change/reencode_originals.hpp"
+#include "store/change/renamed_originals.hpp"
 #include "store/find/held_set.hpp"
+#include "store/find/older_generations.hpp"
 #include "store/io/names.hpp"
+#include "store/read/in_place_check.hpp"
 #include "store/read/report.hpp"
+#include "store/repair/finish_replacement.hpp"
 
 namespace calpe::store {
 
@@ -54,13 +59,15 @@ class InPlace {
     CALPE_TRY(const OpenSet shards, OpenSet::open(files_, set_, MovedBytes::ignored));
     if (shards.originals() == nullptr || !is_parity_complete(shards)) return none;
     const Manifest& before = shards.originals()->manifest();
-    CALPE_TRY(const TreeDifference difference, compare_trees(before, source_.manifest()));
+    CALPE_TRY(const TreeDifference difference,
+              compare_with_originals(*shards.originals(), source_, options_.dry_run));
     CALPE_CHECK(check_times(before, difference));
     report(before, difference);
     const Removal removal = removal_of(before, source_.manifest(), difference);
     updated_.removed_percent = removal.percent();
     if (difference.is_none() || options_.dry_run) return std::optional(std::move(updated_));
     CALPE_CHECK(check_removal(removal, set_.original, options_.removed_percent_max));
+    CALPE_CHECK(source_.set_digests(before.has_digests));
     CALPE_TRY(Placement placement, place_files(before, source_.manifest(), difference));
     const std::uint64_t content_bytes = std::max(set_.header.content_bytes, placement.data_bytes);
     const std::uint64_t unused_bytes =
@@ -73,8 +80,12 @@ class InPlace {
     }
     const std::vector<ContentRange> ranges = ranges_to_read(before, difference, placement);
     CALPE_CHECK(source_.place(std::move(placement)));
-    CALPE_CHECK(write(shards, difference, ranges, content_bytes));
+    const Status written = write(shards, difference, ranges, content_bytes);
+    // A check of all files knows what can be repaired, and which file of a block is damaged.
+    needs_check_ = needs_check_ || (!written && written.error().code == ErrorCode::corrupt &&
+                                    unchecked_ == Unchecked::refused);
     if (needs_check_) return none;
+    CALPE_CHECK(written);
     return std::optional(std::move(updated_));
   }
 
@@ -137,6 +148,10 @@ class InPlace {
                std::span<const ContentRange> ranges, std::uint64_t content_bytes) {
     CALPE_TRY(const StripeCoder coder, StripeCoder::make(set_.header));
     const std::uint64_t first_bytes = total_bytes(ranges);
+    const std::vector<bool> is_kept = keep_digests(shards.originals()->manifest(), difference);
+    std::vector<bool> is_wanted = is_kept;
+    is_wanted.flip();
+    source_.collect_digests(is_wanted);
     OldChecksums old(*shards.originals());
     CALPE_TRY(const ChangedBlocks changed,
               find_changed_blocks(source_, old, set_.header, ranges,
@@ -146,10 +161,8 @@ class InPlace {
     after.content_bytes = content_bytes;
     after.manifest_bytes = source_.manifest_bytes();
     CALPE_TRY(const auto generation, NewGeneration::begin(files_, set_, after));
-    CALPE_CHECK(generation->write_manifest(source_.manifest_to_write()));
-    std::vector<bool> is_kept;
-    for (const EntryDifference& entry : difference.entries)
-      is_kept.push_back(entry.keeps_bytes());
+    CALPE_CHECK(source_.finish_digests());
+    CALPE_CHECK(generation->write_manifest(to_bytes(source_.manifest())));
     ThreadPool helpers(options_.jobs > 1 ? options_.jobs - 1 : 0);
     OriginalStripes stripes(shards, coder, source_, old, changed, is_kept, helpers);
     const std::uint64_t stripe_bytes =
@@ -161,18 +174,45 @@ class InPlace {
         [&](std::uint64_t done, std::uint64_t all) {
           tell(first_bytes + done * stripe_bytes, first_bytes + all * stripe_bytes);
         }));
+    CALPE_CHECK(check_digests(stripes.unchecked()));
     CALPE_CHECK(source_.check_all());
-    needs_check_ = unchecked_ == Unchecked::refused && !stripes.unchecked().empty();
+    const bool is_any_unchecked = !source_.manifest().has_digests && !stripes.unchecked().empty();
+    needs_check_ = unchecked_ == Unchecked::refused && is_any_unchecked;
     if (needs_check_) return Done{};
     CALPE_CHECK(generation->commit());
-    for (const std::size_t entry : stripes.unchecked())
-      updated_.unchecked.push_back(source_.manifest().entries[entry].path);
+    if (is_any_unchecked) {
+      for (const std::size_t entry : stripes.unchecked())
+        updated_.unchecked.push_back(source_.manifest().entries[entry].path);
+    }
     updated_.header = generation->header();
     updated_.stripes_encoded = stripes.stripes();
     updated_.file_bytes_read = source_.bytes_read();
     for (const auto& copies : set_.shards) {
       for (const FoundShard& shard : copies)
         updated_.paths.push_back(shard.path);
+    }
+    return Done{};
+  }
+
+  // Returns which entries keep their bytes, and so their digests.
+  std::vector<bool> keep_digests(const Manifest& before, const TreeDifference& difference) {
+    std::vector<bool> is_kept;
+    for (std::size_t i = 0; i < difference.entries.size(); ++i) {
+      const EntryDifference& found = difference.entries[i];
+      is_kept.push_back(found.keeps_bytes());
+      if (!found.before || !is_kept.back()) continue;
+      source_.manifest().entries[i].digest = before.entries[*found.before].digest;
+    }
+    return is_kept;
+  }
+
+  // Checks files whose blocks cannot be compared.
+  Status check_digests(const std::set<std::size_t>& entries) {
+    if (!source_.manifest().has_digests) return Done{};
+    for (const std::size_t entry : entries) {
+      CALPE_TRY(const std::uint64_t digest, source_.digest_of(entry));
+      if (digest == source_.manifest().entries[entry].digest) continue;
+      return original_damaged(source_.shown(entry), true, DamageCure::none);
     }
     return Done{};
   }
@@ -210,6 +250,22 @@ class InPlace {
   UpdatedOriginals updated_;
 };
 
+Result<UpdatedOriginals> update_held(HeldFiles& files, const FoundSet& set,
+                                     const UpdateOriginalsOptions& options) {
+  CALPE_TRY(auto source, OriginalSource::open(set.original));
+  if (!options.checksum) {
+    InPlace in_place(files, set, *source, options, Unchecked::refused);
+    CALPE_TRY(std::optional<UpdatedOriginals> updated, in_place.run());
+    if (updated) return *std::move(updated);
+    if (!in_place.needs_check()) return reencode_originals(files, set, *source, options, {});
+    // A check of all files finds more: it also looks for old blocks at other places.
+    CALPE_TRY(source, OriginalSource::open(set.original));
+  }
+  return reencode_originals(files, set, *source, options, [&] {
+    return InPlace(files, set, *source, options, Unchecked::accepted).run();
+  });
+}
+
 }  // namespace
 
 Result<UpdatedOriginals> update_originals(FileSystem& files, const FoundSet& set,
@@ -217,18 +273,13 @@ Result<UpdatedOriginals> update_originals(FileSystem& files, const FoundSet& set
   return guarded([&]() -> Result<UpdatedOriginals> {
     CALPE_TRY(const auto held,
               hold_found_set(files, set, options.dry_run ? LockKind::shared : LockKind::exclusive));
-    CALPE_TRY(auto source, OriginalSource::open(set.original));
-    if (!options.checksum) {
-      InPlace in_place(*held, set, *source, options, Unchecked::refused);
-      CALPE_TRY(std::optional<UpdatedOriginals> updated, in_place.run());
-      if (updated) return *std::move(updated);
-      if (!in_place.needs_check()) return reencode_originals(*held, set, *source, options, {});
-      // A check of all files finds more: it also looks for old blocks at other places.
-      CALPE_TRY(source, OriginalSource::open(set.original));
-    }
-    return reencode_originals(*held, set, *source, options, [&] {
-      return InPlace(*held, set, *source, options, Unchecked::accepted).run();
-    });
+    CALPE_TRY(UpdatedOriginals updated, update_held(*held, set, options));
+    if (options.dry_run) return updated;
+    // Every parity file has its name now: those that an interrupted update was replacing can go.
+    const std::set<std::string> folders = shard_folders(set);
+    CALPE_CHECK(hold_replaced(*held, updated.header, folders));
+    CALPE_CHECK(remove_replaced(*held, updated.header, folders, {folders.begin(), folders.end()}));
+    return updated;
   });
 }
 

@@ -15,8 +15,12 @@ std::optional<ShardHeader> header_at(File& file, std::uint64_t offset,
   if (!got) error = got.error();
   if (!got || *got != bytes.size()) return std::nullopt;
   Result<ShardHeader> header = parse_header(bytes);
-  if (!header) return std::nullopt;
-  return *std::move(header);
+  if (header) return *std::move(header);
+  if (const auto version = newer_version(bytes)) {
+    error = make_error(ErrorCode::io, file.path(), " has version ", *version,
+                       " of the shard format, which needs a newer calpe");
+  }
+  return std::nullopt;
 }
 
 // Chooses between two good headers that differ, so that the file still counts as one shard and

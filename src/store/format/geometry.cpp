@@ -2,7 +2,9 @@
 #include "store/format/geometry.hpp"
 
 #include <algorithm>
+#include <array>
 
+#include "base/assert.hpp"
 #include "base/divide_up.hpp"
 
 namespace calpe::store {
@@ -11,6 +13,8 @@ namespace {
 
 constexpr std::uint32_t usual_block_bytes = 1U << 16U;
 constexpr std::uint64_t checksum_bytes = 8;
+// Between both copies of a manifest, so that no sector has bytes of both.
+constexpr std::array<std::byte, 4096> list_gap = {};
 
 }  // namespace
 
@@ -46,7 +50,30 @@ Geometry geometry_of(const ShardHeader& header) noexcept {
 
 std::uint64_t shard_file_bytes(const ShardHeader& header) noexcept {
   const bool is_originals = header.kind == SetKind::originals;
-  return geometry_of(header).body_end() + (is_originals ? header.manifest_bytes : 0) + header_bytes;
+  std::uint64_t list_bytes = is_originals ? header.manifest_bytes : 0;
+  if (has_two_lists(header)) list_bytes += list_gap.size() + header.manifest_bytes;
+  return geometry_of(header).body_end() + list_bytes + header_bytes;
+}
+
+bool has_two_lists(const ShardHeader& header) noexcept {
+  return header.version >= header_version_digests;
+}
+
+std::vector<std::uint64_t> list_offsets(const ShardHeader& header) {
+  std::vector<std::uint64_t> offsets = {header.manifest_offset};
+  if (has_two_lists(header))
+    offsets.push_back(header.manifest_offset + header.manifest_bytes + list_gap.size());
+  return offsets;
+}
+
+std::vector<ListPart> list_parts(const ShardHeader& header, std::span<const std::byte> manifest) {
+  CALPE_ASSERT(manifest.size() == header.manifest_bytes);
+  std::vector<ListPart> parts;
+  for (const std::uint64_t offset : list_offsets(header)) {
+    if (!parts.empty()) parts.push_back({offset - list_gap.size(), list_gap});
+    parts.push_back({offset, manifest});
+  }
+  return parts;
 }
 
 std::uint32_t choose_block_bytes(std::uint64_t content_bytes, unsigned data_shards) noexcept {

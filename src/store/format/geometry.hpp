@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Offsets inside a shard file, as docs/format.md defines them.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "store/format/shard_header.hpp"
 
@@ -26,6 +29,17 @@ struct Geometry {
 Geometry geometry_of(const ShardHeader& header) noexcept;
 // Size of a complete shard file.
 std::uint64_t shard_file_bytes(const ShardHeader& header) noexcept;
+
+// What a parity file has after its groups: the manifest, and since version 2 a gap and a second
+// copy, so that one bad sector does not cost the file list of a set with one parity file.
+struct ListPart {
+  std::uint64_t offset = 0;
+  std::span<const std::byte> bytes = {};
+};
+bool has_two_lists(const ShardHeader& header) noexcept;
+std::vector<std::uint64_t> list_offsets(const ShardHeader& header);  // of each copy
+// In ascending order. `manifest` must have header.manifest_bytes and outlive the result.
+std::vector<ListPart> list_parts(const ShardHeader& header, std::span<const std::byte> manifest);
 
 // Chooses a block size: 64 KiB, or less if the content is smaller than one such stripe.
 // content_bytes = 0: the size is not known yet.

@@ -16,10 +16,12 @@ namespace calpe::store {
 namespace {
 
 constexpr std::string_view magic = "calpe-m1";
+constexpr std::string_view magic_with_digests = "calpe-m2";
 constexpr std::size_t begin_bytes = 12;  // magic and number of entries
 constexpr std::size_t checksum_bytes = 8;
 constexpr std::size_t entry_bytes = 48;  // without extents, path and target
 constexpr std::size_t extent_bytes = 24;
+constexpr std::size_t digest_bytes = 8;
 constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 20U;  // read at a time
 // Longer than any run of zeros in an entry: its numbers are shorter, and names contain none.
 constexpr std::size_t zeros_bytes = 4096;
@@ -42,7 +44,7 @@ T narrowed(std::size_t number) {
   return static_cast<T>(number);
 }
 
-void put_entry(std::vector<std::byte>& out, const Entry& entry) {
+void put_entry(std::vector<std::byte>& out, const Entry& entry, bool with_digests) {
   put(out, static_cast<std::uint8_t>(entry.type));
   put(out, std::uint8_t{0});
   put(out, narrowed<std::uint16_t>(entry.path.size()));
@@ -56,6 +58,7 @@ void put_entry(std::vector<std::byte>& out, const Entry& entry) {
   put(out, entry.file_bytes);
   put(out, narrowed<std::uint32_t>(entry.extents.size()));
   put(out, std::uint32_t{0});
+  if (with_digests) put(out, entry.digest);
   for (const Extent& extent : entry.extents) {
     put(out, extent.file_offset);
     put(out, extent.content_offset);
@@ -93,10 +96,11 @@ Error corrupt(const Parts&... parts) {
   return make_error(ErrorCode::corrupt, parts...);
 }
 
-Result<Entry> take_entry(Bytes& bytes, std::size_t index) {
-  if (bytes.left() < entry_bytes) {
+Result<Entry> take_entry(Bytes& bytes, std::size_t index, bool with_digests) {
+  const std::size_t least = entry_bytes + (with_digests ? digest_bytes : 0);
+  if (bytes.left() < least) {
     return corrupt("manifest entry ", index, ": ", bytes.left(), " bytes left; expected at least ",
-                   entry_bytes);
+                   least);
   }
   Entry entry;
   const auto type = bytes.take<std::uint8_t>();
@@ -112,6 +116,7 @@ Result<Entry> take_entry(Bytes& bytes, std::size_t index) {
   entry.file_bytes = bytes.take<std::uint64_t>();
   const auto extent_count = bytes.take<std::uint32_t>();
   const auto zero_word = bytes.take<std::uint32_t>();
+  if (with_digests) entry.digest = bytes.take<std::uint64_t>();
   if (type > static_cast<std::uint8_t>(EntryType::stream)) {
     return corrupt("manifest entry ", index, ": type is ", type, "; expected 0 to 3");
   }
@@ -150,18 +155,22 @@ bool is_stream(const Manifest& manifest) noexcept {
   return manifest.entries.size() == 1 && manifest.entries[0].type == EntryType::stream;
 }
 
-std::vector<std::byte> to_bytes(const Manifest& manifest) {
-  std::size_t all = begin_bytes + checksum_bytes;
+std::uint64_t manifest_size(const Manifest& manifest) noexcept {
+  std::uint64_t all = begin_bytes + checksum_bytes;
   for (const Entry& entry : manifest.entries) {
-    all +=
-        entry_bytes + entry.extents.size() * extent_bytes + entry.path.size() + entry.target.size();
+    all += entry_bytes + (manifest.has_digests ? digest_bytes : 0) +
+           entry.extents.size() * extent_bytes + entry.path.size() + entry.target.size();
   }
+  return all;
+}
+
+std::vector<std::byte> to_bytes(const Manifest& manifest) {
   std::vector<std::byte> out;
-  out.reserve(all);
-  put_text(out, magic);
+  out.reserve(manifest_size(manifest));
+  put_text(out, manifest.has_digests ? magic_with_digests : magic);
   put(out, narrowed<std::uint32_t>(manifest.entries.size()));
   for (const Entry& entry : manifest.entries)
-    put_entry(out, entry);
+    put_entry(out, entry, manifest.has_digests);
   put(out, plain_checksum(out));
   return out;
 }
@@ -181,15 +190,17 @@ Result<std::vector<std::byte>> read_manifest(std::uint64_t bytes, const ReadPiec
   return all;
 }
 
-Result<Manifest> parse_manifest(std::span<const std::byte> bytes, std::uint64_t data_bytes) {
+Result<Manifest> parse_manifest(std::span<const std::byte> bytes, std::uint64_t data_bytes,
+                                bool with_digests) {
   if (bytes.size() < begin_bytes + checksum_bytes) {
     return corrupt("manifest has ", bytes.size(), " bytes; expected at least ",
                    begin_bytes + checksum_bytes);
   }
   Bytes left(bytes.first(bytes.size() - checksum_bytes));
   Bytes end(bytes.last(checksum_bytes));
-  if (left.take_text(magic.size()) != magic) {
-    return corrupt("manifest does not begin with ", magic);
+  const std::string_view expected = with_digests ? magic_with_digests : magic;
+  if (left.take_text(expected.size()) != expected) {
+    return corrupt("manifest does not begin with ", expected);
   }
   if (end.take<std::uint64_t>() != plain_checksum(bytes.first(bytes.size() - checksum_bytes))) {
     return corrupt("manifest does not match its checksum");
@@ -199,9 +210,10 @@ Result<Manifest> parse_manifest(std::span<const std::byte> bytes, std::uint64_t 
     return corrupt("manifest has ", count, " entries in ", left.left(), " bytes");
   }
   Manifest manifest;
+  manifest.has_digests = with_digests;
   manifest.entries.reserve(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    CALPE_TRY(auto entry, take_entry(left, i));
+    CALPE_TRY(auto entry, take_entry(left, i, with_digests));
     manifest.entries.push_back(std::move(entry));
   }
   if (left.left() != 0) {

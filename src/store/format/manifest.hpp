@@ -34,11 +34,13 @@ struct Entry {
   std::uint32_t nanoseconds = 0;
   std::uint64_t file_bytes = 0;
   std::vector<Extent> extents = {};
+  std::uint64_t digest = 0;  // of the bytes of a file (file_digest.hpp); 0 without digests
   bool operator==(const Entry&) const = default;
 };
 
 struct Manifest {
   std::vector<Entry> entries;
+  bool has_digests = false;  // version 2, of kept originals only
   bool operator==(const Manifest&) const = default;
 };
 
@@ -46,11 +48,14 @@ struct Manifest {
 bool is_single_file(const Manifest& manifest) noexcept;
 bool is_stream(const Manifest& manifest) noexcept;
 
+std::uint64_t manifest_size(const Manifest& manifest) noexcept;  // of to_bytes()
 // Requires a manifest that check_manifest() accepts, so that lengths and counts fit their fields.
 std::vector<std::byte> to_bytes(const Manifest& manifest);
 // Fails with corrupt and names the entry and the rule it breaks. data_bytes: the end of the data,
-// which no extent may exceed. Memory use is bounded by a small multiple of bytes.size().
-Result<Manifest> parse_manifest(std::span<const std::byte> bytes, std::uint64_t data_bytes);
+// which no extent may exceed. with_digests: the version that is expected. Memory use is bounded by
+// a small multiple of bytes.size().
+Result<Manifest> parse_manifest(std::span<const std::byte> bytes, std::uint64_t data_bytes,
+                                bool with_digests = false);
 
 // Reads the bytes of a manifest in pieces. Memory grows only as plausible data arrives, so a header
 // that claims a huge manifest costs nothing. Fails as `read` does, and with corrupt at the first

@@ -77,6 +77,8 @@ Status check_extents(const Manifest& manifest, std::size_t index, std::uint64_t 
     return broken(manifest, index, entry.file_bytes, " bytes in ", entry.extents.size(),
                   " extents, but it is not a file");
   }
+  if (!has_data && entry.digest != 0)
+    return broken(manifest, index, "a digest, but it is not a file");
   if (entry.file_bytes > file_bytes_max) {
     return broken(manifest, index, entry.file_bytes, " bytes; expected at most ", file_bytes_max);
   }

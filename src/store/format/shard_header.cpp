@@ -20,7 +20,6 @@ namespace calpe::store {
 namespace {
 
 constexpr std::string_view magic = "calpe-s1";
-constexpr std::uint32_t version = 1;
 constexpr std::size_t checksum_at = header_bytes - 8;
 // default_code is never stored, and custom codes are not supported as headers do not hold their
 // rows.
@@ -65,6 +64,7 @@ class Reader {
 // afterwards.
 template <class Copy, class Header>
 void copy_fields(const Copy& copy, Header& header) {
+  copy(8, header.version);
   copy(16, header.uuid);
   copy(32, header.generation);
   copy(40, header.shard_index);
@@ -189,7 +189,7 @@ Status check_frame(std::span<const std::byte> bytes) {
   read(checksum_at, checksum);
   // Checked before the checksum, which a later version may store elsewhere, so that the error names
   // the version.
-  CALPE_CHECK(check_range("version", found_version, version, version));
+  CALPE_CHECK(check_range("version", found_version, header_version_usual, header_version_digests));
   CALPE_CHECK(check_range("header bytes", found_bytes, header_bytes, header_bytes));
   if (checksum != plain_checksum(bytes.first(checksum_at))) {
     return corrupt("checksum is ", checksum, "; expected ",
@@ -205,7 +205,6 @@ HeaderBytes to_bytes(const ShardHeader& header) {
   HeaderBytes bytes = {};
   std::memcpy(bytes.data(), magic.data(), magic.size());
   const Writer write(bytes);
-  write(8, version);
   write(12, static_cast<std::uint32_t>(header_bytes));
   copy_fields(write, header);
   write(name_bytes_at, static_cast<std::uint16_t>(header.name.size()));
@@ -244,6 +243,9 @@ Result<ShardHeader> parse_header(std::span<const std::byte> bytes) {
 
   if (header.generation == 0) return corrupt("generation is 0; expected at least 1");
   CALPE_CHECK(check_range("kind", static_cast<std::uint8_t>(header.kind), 0, 1));
+  if (header.kind == SetKind::shards) {
+    CALPE_CHECK(check_range("version", header.version, header_version_usual, header_version_usual));
+  }
   CALPE_CHECK(check_range("root kind", static_cast<std::uint8_t>(header.root_kind), 0, 2));
   CALPE_CHECK(check_code(header.spec));
   const std::uint64_t shards =
@@ -259,6 +261,13 @@ Result<ShardHeader> parse_header(std::span<const std::byte> bytes) {
   const auto [got, wanted] = std::mismatch(bytes.begin(), bytes.end(), expected.begin());
   return corrupt("byte ", got - bytes.begin(), " is ", std::to_integer<unsigned>(*got),
                  "; expected ", std::to_integer<unsigned>(*wanted));
+}
+
+std::optional<std::uint32_t> newer_version(std::span<const std::byte> bytes) {
+  if (bytes.size() != header_bytes) return std::nullopt;
+  if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) return std::nullopt;
+  const auto version = load_little<std::uint32_t>(bytes.data() + 8);
+  return version > header_version_digests ? std::optional(version) : std::nullopt;
 }
 
 std::size_t root_levels(const CodeSpec& spec) noexcept {

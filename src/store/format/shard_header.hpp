@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,9 @@ inline constexpr std::uint64_t manifest_bytes_max = std::uint64_t{1} << 32U;
 // Maximum size of all data blocks together. Keeps every size and offset in a shard file below 2^63.
 inline constexpr std::uint64_t capacity_max = std::uint64_t{1} << 62U;
 inline constexpr std::size_t set_name_bytes_max = 255;
+// Version 2 is for kept originals: with digests of files and a second copy of the manifest.
+inline constexpr std::uint32_t header_version_usual = 1;
+inline constexpr std::uint32_t header_version_digests = 2;
 
 // Sibling node of each level, from the leaf up, with room for the maximum number of shards.
 using RootPath = std::array<Digest, 8>;
@@ -32,6 +36,7 @@ enum class SetKind : std::uint8_t { shards = 0, originals = 1 };
 enum class RootKind : std::uint8_t { none = 0, sha256 = 1, hmac = 2 };
 
 struct ShardHeader {
+  std::uint32_t version = header_version_usual;
   Uuid uuid = {};
   std::uint64_t generation = 1;
   ShardIndex shard_index = 0;
@@ -57,6 +62,8 @@ HeaderBytes to_bytes(const ShardHeader& header);
 // fields. The error names the field, its value and the expected value. Does not check the code:
 // Codec::create() does, with the matrix hash.
 Result<ShardHeader> parse_header(std::span<const std::byte> bytes);
+// The version of a header that parse_header() is too old for.
+std::optional<std::uint32_t> newer_version(std::span<const std::byte> bytes);
 
 // The first shard that has a file: data shards of kept originals have none.
 ShardIndex first_file_shard(const ShardHeader& header) noexcept;

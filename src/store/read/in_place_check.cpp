@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/all_zero.hpp"
+#include "base/divide_up.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "store/read/stripe_loader.hpp"
@@ -26,6 +27,7 @@ struct Looked {
   bool is_other = false;  // not a file or link, or not accessible
   bool is_time_other = false;
   bool are_bytes_other = false;
+  bool is_doubtful = false;  // its digest tells
   std::string problem = {};  // set for any of these except the last
 
   bool is_written() const { return is_missing || is_other || is_time_other; }
@@ -60,6 +62,7 @@ class OriginalCheck {
         stripe = part.end();
       }
     }
+    check_doubtful();
     std::vector<OriginalState> states;
     for (std::size_t i = 0; i < looked_.size(); ++i) {
       if (const Looked& looked = looked_[i]; is_bad(looked)) states.push_back(state_of(i, looked));
@@ -265,8 +268,21 @@ class OriginalCheck {
       const std::uint64_t at = content_offset(i, run.first_stripe);
       for (const OriginalPiece& piece :
            content().pieces_in(at, run.stripe_count * header.block_bytes)) {
-        looked_[piece.entry].are_bytes_other = true;
+        doubt(looked_[piece.entry]);
       }
+    }
+  }
+
+  void doubt(Looked& looked) const {
+    (manifest_.has_digests ? looked.is_doubtful : looked.are_bytes_other) = true;
+  }
+
+  // Reads the files that share blocks with others, where the right blocks are unknown.
+  void check_doubtful() {
+    for (std::size_t i = 0; i < looked_.size(); ++i) {
+      Looked& looked = looked_[i];
+      if (!looked.is_doubtful || is_bad(looked)) continue;
+      looked.are_bytes_other = !files_.originals()->is_intact(i);
     }
   }
 
@@ -284,7 +300,7 @@ class OriginalCheck {
           [&](const OriginalPiece& piece) { return looked_[piece.entry].is_written(); });
       for (const OriginalPiece& piece : pieces) {
         Looked& looked = looked_[piece.entry];
-        if (!is_any_written || looked.is_written()) looked.are_bytes_other = true;
+        if (manifest_.has_digests || !is_any_written || looked.is_written()) doubt(looked);
       }
     }
   }
@@ -302,11 +318,42 @@ class OriginalCheck {
 
 }  // namespace
 
-Error original_damaged(const std::string& shown, bool is_same_size) {
+Error original_damaged(const std::string& shown, bool is_same_size, DamageCure cure) {
+  std::string_view advice = "run calpe repair first";
+  if (cure == DamageCure::partial_repair) advice = "run calpe repair --partial first";
+  if (cure == DamageCure::none) {
+    advice =
+        "too much of the same stripes has changed to repair it: put back a copy of it, or give it "
+        "another time with touch to protect it as it is";
+  }
   return make_error(
       ErrorCode::corrupt, shown, " is damaged: it has ",
       is_same_size ? "other bytes but the same size and time" : "another size but the same time",
-      "; run calpe repair first; nothing was changed");
+      "; ", advice, "; nothing was changed");
+}
+
+Error renamed_damaged(const std::string& shown, const std::string& old_name) {
+  return make_error(ErrorCode::corrupt, shown, " is damaged: it has the size and time of ",
+                    old_name, ", which is gone, but other bytes; calpe repair restores ", old_name,
+                    "; if this is another file, give it another time with touch; nothing was "
+                    "changed");
+}
+
+DamageCure cure_of(const ShardHeader& header, const Survey& survey, const Entry& entry) {
+  if (survey.lost.is_empty()) return DamageCure::repair;
+  for (const Extent& extent : entry.extents) {
+    const std::uint64_t end = divide_up(extent.content_offset + extent.bytes, header.block_bytes);
+    for (std::uint64_t block = extent.content_offset / header.block_bytes; block < end; ++block) {
+      const auto bad =
+          survey.bad_originals.find(static_cast<ShardIndex>(block / header.stripe_count));
+      const std::uint64_t stripe = block % header.stripe_count;
+      if (bad != survey.bad_originals.end() && bad->second.contains(stripe) &&
+          survey.lost.contains(stripe)) {
+        return DamageCure::none;
+      }
+    }
+  }
+  return DamageCure::partial_repair;
 }
 
 Result<std::vector<OriginalState>> check_originals(const OpenSet& files, const StripeCoder& coder,

@@ -10,6 +10,7 @@
 #include "base/try.hpp"
 #include "store/read/block_search.hpp"
 #include "store/read/in_place_shards.hpp"
+#include "store/tree/file_digest.hpp"
 #include "store/tree/folder_files.hpp"
 
 namespace calpe::store {
@@ -117,7 +118,7 @@ class MovedSearch {
         [](const FolderFile& a, const FolderFile& b) { return a.bytes < b.bytes; });
     const std::string& path = place_.path_of(entry);
     // Likely ones first: renaming keeps the time, and copying the name. Neither proves anything.
-    std::vector<std::pair<int, const FolderFile*>> same_size;
+    Ranked same_size;
     for (auto file = begin; file != end && same_size.size() < same_size_max; ++file) {
       if (file->path == path) continue;
       const bool is_same_name = split_path(file->path).name == split_path(path).name;
@@ -126,6 +127,7 @@ class MovedSearch {
     std::stable_sort(same_size.begin(), same_size.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     if (!blocks_.has_whole_block(entry)) {
+      if (manifest_.has_digests) return with_digest(entry, same_size);
       const bool is_any_likely = !same_size.empty() && same_size.front().first < unlikely;
       return is_any_likely ? same_size.front().second : nullptr;
     }
@@ -136,6 +138,19 @@ class MovedSearch {
       if (file.bytes == entry.file_bytes || file.path == path) continue;
       if (comparisons_ >= comparisons_max) break;
       if (looks_like(entry, file)) return &file;
+    }
+    return nullptr;
+  }
+
+  using Ranked = std::vector<std::pair<int, const FolderFile*>>;
+
+  const FolderFile* with_digest(const Entry& entry, const Ranked& same_size) {
+    for (const auto& [rank, file] : same_size) {
+      if (++comparisons_ > comparisons_max) break;
+      const Result<Descriptor> opened = place_.open_path(file->path);
+      if (!opened || !*opened) continue;
+      const auto digest = digest_of_file(opened->get(), entry, file->path);
+      if (digest && *digest == entry.digest) return file;
     }
     return nullptr;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <sys/stat.h>
 
 #include "base/divide_up.hpp"
 #include "base/little_endian.hpp"
@@ -11,10 +12,13 @@
 #include "base/try.hpp"
 #include "store/find/journal_overlay.hpp"
 #include "store/format/in_place_pages.hpp"
+#include "store/tree/file_digest.hpp"
 
 namespace calpe::store {
 
 namespace {
+
+constexpr std::size_t computed_pages_max = 4096;  // of 4 KiB
 
 // Reads everything or returns false, also on errors.
 bool read_fully(File& file, std::span<std::byte> bytes, std::uint64_t offset) {
@@ -65,7 +69,8 @@ Result<bool> OriginalShards::read_manifest_at(File& file, std::uint64_t file_byt
         return make_error(ErrorCode::corrupt, file.path(), ": cannot read the file list");
       });
   if (!read) return false;
-  Result<Manifest> parsed = parse_manifest(*read, header_.content_bytes);
+  Result<Manifest> parsed =
+      parse_manifest(*read, header_.content_bytes, header_.version >= header_version_digests);
   if (!parsed && parsed.error().code == ErrorCode::out_of_memory) return parsed.error();
   if (!parsed) return false;
   const auto& entries = parsed->entries;
@@ -78,11 +83,13 @@ Result<bool> OriginalShards::read_manifest_at(File& file, std::uint64_t file_byt
 Status OriginalShards::read_manifest() {
   for (const Parity& parity : parity_) {
     for (const std::int64_t shift : {std::int64_t{0}, parity.found.shift}) {
-      const std::int64_t at = static_cast<std::int64_t>(header_.manifest_offset) + shift;
-      if (at < 0) continue;
-      CALPE_TRY(const bool is_read, read_manifest_at(*parity.file, parity.found.file_bytes,
-                                                     static_cast<std::uint64_t>(at)));
-      if (is_read) return Done{};
+      for (const std::uint64_t offset : list_offsets(header_)) {
+        const std::int64_t at = static_cast<std::int64_t>(offset) + shift;
+        if (at < 0) continue;
+        CALPE_TRY(const bool is_read, read_manifest_at(*parity.file, parity.found.file_bytes,
+                                                       static_cast<std::uint64_t>(at)));
+        if (is_read) return Done{};
+      }
     }
   }
   return make_error(ErrorCode::unrecoverable, "no parity file has a good file list");
@@ -132,7 +139,78 @@ std::optional<OriginalShards::Page> OriginalShards::page_of(ShardIndex index,
       if (parity.found.shift == 0) break;
     }
   }
-  return voted_page(doubtful);
+  return computed_page(index, group, voted_page(doubtful));
+}
+
+std::optional<OriginalShards::Page> OriginalShards::computed_page(ShardIndex index,
+                                                                  std::uint64_t group,
+                                                                  std::optional<Page> voted) const {
+  if (!manifest_.has_digests || content_ == nullptr) return voted;
+  const std::uint64_t first = index * header_.stripe_count + group * group_stripes;  // block
+  const auto all = content_->pieces_in(first * header_.block_bytes,
+                                       geometry_.stripes_in_group(group) * header_.block_bytes);
+  const bool is_any_intact = std::any_of(
+      all.begin(), all.end(), [&](const OriginalPiece& piece) { return is_intact(piece.entry); });
+  if (!is_any_intact) return voted;
+  const std::scoped_lock lock(pages_mutex_);
+  if (computed_.size() >= computed_pages_max) computed_.clear();
+  const auto [known, is_new] = computed_.try_emplace({index, group}, std::nullopt);
+  if (!is_new) return known->second;
+  Page page = voted ? *std::move(voted) : Page(group_stripes);
+  std::vector<std::byte> block(header_.block_bytes);
+  for (std::uint64_t j = 0; j < geometry_.stripes_in_group(group); ++j) {
+    const BlockName name = {.uuid = header_.uuid,
+                            .generation = header_.generation,
+                            .stripe = group * group_stripes + j,
+                            .shard = index};
+    const std::uint64_t at = (index * header_.stripe_count + name.stripe) * block.size();
+    const auto pieces = content_->pieces_in(at, block.size());
+    const bool is_known =
+        std::all_of(pieces.begin(), pieces.end(),
+                    [&](const OriginalPiece& piece) { return is_intact(piece.entry); });
+    if (is_known && content_->read(block, at)) page[j] = block_checksum(name, block);
+  }
+  known->second = std::move(page);
+  return known->second;
+}
+
+bool OriginalShards::is_intact(std::size_t entry) const {
+  if (!manifest_.has_digests) return false;
+  const std::scoped_lock lock(intact_mutex_);
+  const auto [known, is_new] = intact_.try_emplace(entry, false);
+  if (!is_new) return known->second;
+  if (!place_) {
+    Result<OriginalPlace> opened = OriginalPlace::open(manifest_, original_);
+    if (!opened) return false;
+    place_.emplace(*std::move(opened));
+  }
+  const Entry& wanted = manifest_.entries[entry];
+  const Result<Descriptor> file = place_->open_file(wanted);
+  struct stat about = {};
+  if (!file || !*file || ::fstat(file->get(), &about) != 0) return false;
+  if (static_cast<std::uint64_t>(about.st_size) != wanted.file_bytes) return false;
+  const auto digest = digest_of_file(file->get(), wanted, place_->full_name(wanted));
+  known->second = digest && *digest == wanted.digest;
+  return known->second;
+}
+
+std::vector<ContentRange> OriginalShards::fill_intact(std::span<std::byte> bytes,
+                                                      std::uint64_t offset,
+                                                      std::span<const ContentRange> lost) const {
+  std::vector<ContentRange> left;
+  for (const ContentRange& range : lost) {
+    std::uint64_t begin = range.begin;  // of what is still lost
+    for (const OriginalPiece& piece : content_->pieces_in(range.begin, range.bytes())) {
+      const std::uint64_t from = std::max(range.begin, piece.content_offset);
+      const std::uint64_t to = std::min(range.end, piece.end());
+      const auto part = bytes.subspan(from - offset, to - from);
+      if (!is_intact(piece.entry) || !content_->read(part, from)) continue;
+      if (from > begin) left.push_back({begin, from});
+      begin = to;
+    }
+    if (range.end > begin) left.push_back({begin, range.end});
+  }
+  return left;
 }
 
 bool OriginalShards::is_rest_good(const FoundShard& found, File& file) const {
@@ -152,8 +230,12 @@ bool OriginalShards::is_rest_good(const FoundShard& found, File& file) const {
         std::all_of(unused.begin(), unused.end(), [](std::uint64_t number) { return number == 0; });
     if (!is_good) return false;
   }
-  std::vector<std::byte> own(manifest_bytes_.size());
-  return read_fully(file, own, header_.manifest_offset) && own == manifest_bytes_;
+  std::vector<std::byte> own;
+  const auto parts = list_parts(header_, manifest_bytes_);
+  return std::all_of(parts.begin(), parts.end(), [&](const ListPart& part) {
+    own.resize(part.bytes.size());
+    return read_fully(file, own, part.offset) && std::ranges::equal(own, part.bytes);
+  });
 }
 
 class OriginalShardFile final : public File {

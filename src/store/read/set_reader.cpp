@@ -253,8 +253,11 @@ Status SetReader::salvage(std::span<std::byte> bytes, std::uint64_t offset,
     StripeRanges lost_stripes;
     CALPE_CHECK(impl_->read(bytes, offset, lost_stripes));
     if (lost_stripes.is_empty()) return Done{};
-    for (const ContentRange& range : impl_->keep_good_blocks(bytes, offset, lost_stripes))
-      lost.push_back(range);
+    std::vector<ContentRange> left = impl_->keep_good_blocks(bytes, offset, lost_stripes);
+    // A bad block may have the bytes of an intact file next to those of a changed one.
+    if (const OriginalShards* const originals = impl_->files.originals())
+      left = originals->fill_intact(bytes, offset, left);
+    lost.insert(lost.end(), left.begin(), left.end());
     return Done{};
   });
 }

@@ -44,7 +44,8 @@ class Remake {
     const std::vector<std::byte>& manifest = work_.shards.originals()->manifest_bytes();
     for (const auto& target : targets_) {
       if (!target) continue;
-      CALPE_CHECK(target->write_rest(manifest, header_.manifest_offset));
+      for (const ListPart& part : list_parts(header_, manifest))
+        CALPE_CHECK(target->write_rest(part.bytes, part.offset));
       CALPE_CHECK(target->finish());
     }
     for (std::size_t slot = 0; slot < targets_.size(); ++slot) {

@@ -20,14 +20,8 @@ constexpr std::size_t open_files_max = 64;
 OriginalContent::OriginalContent(const Manifest& manifest, OriginalPlace place,
                                  std::span<const MovedPiece> moved)
     : manifest_(manifest), place_(std::move(place)) {
-  for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
-    for (const Extent& extent : manifest.entries[i].extents) {
-      add_pieces({extent.content_offset, extent.bytes, extent.file_offset, i}, moved);
-    }
-  }
-  std::sort(pieces_.begin(), pieces_.end(), [](const OriginalPiece& a, const OriginalPiece& b) {
-    return a.content_offset < b.content_offset;
-  });
+  for (const OriginalPiece& piece : pieces_of(manifest))
+    add_pieces(piece, moved);
 }
 
 // Cuts out of `piece`, an extent, what has moved.
@@ -40,6 +34,7 @@ void OriginalContent::add_pieces(OriginalPiece piece, std::span<const MovedPiece
     part.bytes = bytes;
     piece.content_offset += bytes;
     piece.file_offset += bytes;
+    piece.data_offset += bytes;
     piece.bytes -= bytes;
     return part;
   };
@@ -60,6 +55,26 @@ void OriginalContent::add_pieces(OriginalPiece piece, std::span<const MovedPiece
 const std::string& OriginalContent::path_of(const OriginalPiece& piece) const {
   if (piece.moved_file != 0) return moved_paths_[piece.moved_file - 1];
   return place_.path_of(manifest_.entries[piece.entry]);
+}
+
+std::vector<OriginalPiece> pieces_of(const Manifest& manifest) {
+  std::vector<OriginalPiece> pieces;
+  for (std::size_t i = 0; i < manifest.entries.size(); ++i) {
+    std::uint64_t data_offset = 0;
+    for (const Extent& extent : manifest.entries[i].extents) {
+      pieces.push_back({.content_offset = extent.content_offset,
+                        .bytes = extent.bytes,
+                        .file_offset = extent.file_offset,
+                        .entry = i,
+                        .data_offset = data_offset});
+      data_offset += extent.bytes;
+    }
+  }
+  // A scan yields them in this order, but an update places new files in gaps.
+  std::sort(pieces.begin(), pieces.end(), [](const OriginalPiece& a, const OriginalPiece& b) {
+    return a.content_offset < b.content_offset;
+  });
+  return pieces;
 }
 
 std::span<const OriginalPiece> pieces_in(std::span<const OriginalPiece> pieces,

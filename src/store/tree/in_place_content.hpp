@@ -18,9 +18,13 @@ struct OriginalPiece {
   std::uint64_t bytes = 0;
   std::uint64_t file_offset = 0;
   std::size_t entry = 0;
-  std::size_t moved_file = 0;  // 0: the file of the entry, else 1 + an index of moved paths
+  std::uint64_t data_offset = 0;  // in the data of the entry: its extents, one after another
+  std::size_t moved_file = 0;     // 0: the file of the entry, else 1 + an index of moved paths
   std::uint64_t end() const noexcept { return content_offset + bytes; }
 };
+
+// All extents of a manifest, in the order of the content.
+std::vector<OriginalPiece> pieces_of(const Manifest& manifest);
 
 // Returns the part of `pieces` that overlaps [offset, offset + bytes).
 std::span<const OriginalPiece> pieces_in(std::span<const OriginalPiece> pieces,

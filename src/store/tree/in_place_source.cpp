@@ -21,30 +21,15 @@ constexpr std::size_t open_files_max = 300;
 
 }  // namespace
 
-OriginalSource::OriginalSource(ScannedTree tree, std::vector<std::byte> manifest)
-    : tree_(std::move(tree)), manifest_bytes_(std::move(manifest)) {
-  list_pieces();
-}
-
-void OriginalSource::list_pieces() {
-  pieces_.clear();
-  for (std::size_t i = 0; i < tree_.manifest.entries.size(); ++i) {
-    for (const Extent& extent : tree_.manifest.entries[i].extents) {
-      pieces_.push_back({extent.content_offset, extent.bytes, extent.file_offset, i});
-    }
-  }
-  // The scan yields them in this order, but an update places new files in gaps.
-  std::sort(pieces_.begin(), pieces_.end(), [](const OriginalPiece& a, const OriginalPiece& b) {
-    return a.content_offset < b.content_offset;
-  });
-}
+OriginalSource::OriginalSource(ScannedTree tree, std::uint64_t manifest_bytes)
+    : tree_(std::move(tree)), manifest_bytes_(manifest_bytes), pieces_(pieces_of(tree_.manifest)) {}
 
 namespace {
 
-Result<std::vector<std::byte>> bytes_of(const Manifest& manifest, const std::string& path) {
-  std::vector<std::byte> bytes = to_bytes(manifest);
-  if (bytes.size() <= manifest_bytes_max) return bytes;
-  return make_error(ErrorCode::io, shown_path(path), ": the manifest has ", bytes.size(),
+Result<std::uint64_t> bytes_of(const Manifest& manifest, const std::string& path) {
+  const std::uint64_t bytes = manifest_size(manifest);
+  if (bytes <= manifest_bytes_max) return bytes;
+  return make_error(ErrorCode::io, shown_path(path), ": the manifest has ", bytes,
                     " bytes; expected at most ", manifest_bytes_max);
 }
 
@@ -55,16 +40,68 @@ Result<std::unique_ptr<OriginalSource>> OriginalSource::open(const std::string& 
   if (const Status kept = check_manifest(tree.manifest, tree.data_bytes); !kept) {
     return make_error(ErrorCode::io, shown_path(path), ": ", kept.error().message);
   }
-  CALPE_TRY(std::vector<std::byte> bytes, bytes_of(tree.manifest, path));
-  return std::unique_ptr<OriginalSource>(new OriginalSource(std::move(tree), std::move(bytes)));
+  tree.manifest.has_digests = true;
+  CALPE_TRY(const std::uint64_t bytes, bytes_of(tree.manifest, path));
+  return std::unique_ptr<OriginalSource>(new OriginalSource(std::move(tree), bytes));
 }
 
 Status OriginalSource::place(Placement placement) {
   CALPE_TRY(manifest_bytes_, bytes_of(placement.manifest, tree_.walk.full_name("")));
   tree_.manifest = std::move(placement.manifest);
   tree_.data_bytes = placement.data_bytes;
-  list_pieces();
+  pieces_ = pieces_of(tree_.manifest);
   return Done{};
+}
+
+Status OriginalSource::set_digests(bool has_digests) {
+  tree_.manifest.has_digests = has_digests;
+  for (Entry& entry : tree_.manifest.entries)
+    entry.digest = 0;
+  CALPE_TRY(manifest_bytes_, bytes_of(tree_.manifest, tree_.walk.full_name("")));
+  return Done{};
+}
+
+void OriginalSource::collect_digests(const std::vector<bool>& is_wanted) {
+  if (tree_.manifest.has_digests) digests_.emplace(tree_.manifest, is_wanted);
+}
+
+Status OriginalSource::finish_digests() {
+  if (!digests_) return Done{};
+  std::optional<FileDigests> digests;
+  digests_.swap(digests);  // what is read below is not added
+  return digests->finish(
+      [&](std::size_t entry, std::uint64_t data_offset, std::span<std::byte> bytes) {
+        return read_entry(entry, data_offset, bytes);
+      },
+      tree_.manifest);
+}
+
+Status OriginalSource::read_entry(std::size_t entry, std::uint64_t data_offset,
+                                  std::span<std::byte> bytes) {
+  std::uint64_t begin = 0;  // of the extent, in the data of the entry
+  for (const Extent& extent : tree_.manifest.entries[entry].extents) {
+    const std::uint64_t within = data_offset - std::min(data_offset, begin);
+    if (begin <= data_offset && within < extent.bytes && !bytes.empty()) {
+      const std::uint64_t count = std::min<std::uint64_t>(bytes.size(), extent.bytes - within);
+      CALPE_CHECK(read_file(entry, bytes.first(count), extent.file_offset + within));
+      bytes = bytes.subspan(count);
+      data_offset += count;
+    }
+    begin += extent.bytes;
+  }
+  return Done{};
+}
+
+Result<std::uint64_t> OriginalSource::digest_of(std::size_t entry) {
+  if (const auto known = known_digests_.find(entry); known != known_digests_.end())
+    return known->second;
+  CALPE_TRY(const int file, file_of(entry));
+  const Entry& listed = tree_.manifest.entries[entry];
+  CALPE_TRY(const std::optional<std::uint64_t> digest, digest_of_file(file, listed, shown(entry)));
+  if (!digest) return changed(entry);
+  bytes_read_ += data_bytes_of(listed);
+  known_digests_.emplace(entry, *digest);
+  return *digest;
 }
 
 void OriginalSource::begin(std::uint64_t data_shards, std::uint64_t block_bytes) noexcept {
@@ -135,14 +172,14 @@ Result<int> OriginalSource::file_of(std::size_t entry) {
   return number;
 }
 
-Status OriginalSource::read_piece(const OriginalPiece& piece, std::span<std::byte> bytes,
-                                  std::uint64_t offset) {
-  CALPE_TRY(const int file, file_of(piece.entry));
+Status OriginalSource::read_file(std::size_t entry, std::span<std::byte> bytes,
+                                 std::uint64_t offset) {
+  CALPE_TRY(const int file, file_of(entry));
   while (!bytes.empty()) {
     const ssize_t got = ::pread(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_error("read", shown(piece.entry));
-    if (got == 0) return changed(piece.entry);  // file was truncated
+    if (got < 0) return system_error("read", shown(entry));
+    if (got == 0) return changed(entry);  // file was truncated
     bytes_read_ += static_cast<std::uint64_t>(got);
     bytes = bytes.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
@@ -165,8 +202,10 @@ Status OriginalSource::read_data(std::span<std::byte> bytes, std::uint64_t offse
   for (const OriginalPiece& piece : pieces_in(offset, bytes.size())) {
     zero_until(std::max(at, piece.content_offset));
     const std::uint64_t next = std::min(end, piece.end());
-    CALPE_CHECK(read_piece(piece, bytes.subspan(at - offset, next - at),
-                           piece.file_offset + (at - piece.content_offset)));
+    const auto part = bytes.subspan(at - offset, next - at);
+    const std::uint64_t within = at - piece.content_offset;
+    CALPE_CHECK(read_file(piece.entry, part, piece.file_offset + within));
+    if (digests_) digests_->add(piece.entry, piece.data_offset + within, part);
     at = next;
   }
   zero_until(end);

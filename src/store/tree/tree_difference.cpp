@@ -17,12 +17,25 @@ bool is_same_metadata(const Entry& a, const Entry& b) {
          is_same_time(a, b);
 }
 
+// Where a file has data, with adjacent extents joined: digests cover only that.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> data_ranges(const Entry& entry) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;  // begin, end
+  for (const Extent& extent : entry.extents) {
+    if (ranges.empty() || ranges.back().second != extent.file_offset)
+      ranges.emplace_back(extent.file_offset, extent.file_offset);
+    ranges.back().second += extent.bytes;
+  }
+  return ranges;
+}
+
 class Comparison {
  public:
-  Comparison(const Manifest& before, const Manifest& after, const IsSameContent& is_same_content)
+  Comparison(const Manifest& before, const Manifest& after, const IsSameContent& is_same_content,
+             const DigestOf& digest_of)
       : before_(before.entries),
         after_(after.entries),
         is_same_content_(is_same_content),
+        digest_of_(digest_of),
         is_kept_(before_.size()) {}
 
   Result<TreeDifference> run() {
@@ -40,7 +53,7 @@ class Comparison {
       CALPE_TRY(difference_.entries[i], compare(found->second, i));
     }
     find_removed();
-    find_moved();
+    CALPE_CHECK(find_moved());
     return std::move(difference_);
   }
 
@@ -70,31 +83,62 @@ class Comparison {
     }
   }
 
-  // Pairs files in order, so that files of a renamed directory find each other.
-  void find_moved() {
-    using Likeness = std::tuple<std::uint64_t, std::int64_t, std::uint32_t>;
+  using Likeness = std::tuple<std::uint64_t, std::int64_t, std::uint32_t>;
+  using Gone = std::multimap<Likeness, std::size_t>;  // removed files
+
+  // Without digests, pairs files in order, so that files of a renamed directory find each other.
+  Status find_moved() {
     const auto likeness = [](const Entry& entry) {
       return Likeness(entry.file_bytes, entry.seconds, entry.nanoseconds);
     };
     const auto has_bytes = [](const Entry& entry) {
       return entry.type == EntryType::file && entry.file_bytes != 0;
     };
-    std::multimap<Likeness, std::size_t> gone;
+    Gone gone;
     for (const std::size_t i : difference_.removed) {
       if (has_bytes(before_[i])) gone.emplace(likeness(before_[i]), i);
     }
+    std::vector<std::size_t> doubtful;  // entries after
     for (std::size_t i = 0; i < after_.size() && !gone.empty(); ++i) {
       if (difference_.entries[i].change != EntryChange::added || !has_bytes(after_[i])) continue;
-      const auto found = gone.lower_bound(likeness(after_[i]));
+      const Gone::const_iterator found = gone.lower_bound(likeness(after_[i]));
       if (found == gone.end() || found->first != likeness(after_[i])) continue;
+      CALPE_TRY(const auto same, digest_of_ ? with_digest_of(i, gone, found) : found);
+      if (same == gone.end()) {
+        doubtful.push_back(i);
+        continue;
+      }
+      difference_.entries[i].before = same->second;
+      difference_.entries[i].has_same_digest = static_cast<bool>(digest_of_);
+      gone.erase(same);
+    }
+    for (const std::size_t i : doubtful) {
+      const auto found = gone.find(likeness(after_[i]));
+      if (found == gone.end()) continue;
+      if (data_ranges(before_[found->second]) != data_ranges(after_[i])) continue;
       difference_.entries[i].before = found->second;
+      difference_.doubtful.push_back({found->second, i});
       gone.erase(found);
     }
+    return Done{};
+  }
+
+  // From `first` on, the first removed file of the same size, time and digest. end(): none.
+  Result<Gone::const_iterator> with_digest_of(std::size_t after, const Gone& gone,
+                                              Gone::const_iterator first) const {
+    CALPE_TRY(const std::uint64_t digest, digest_of_(after));
+    const auto end = gone.upper_bound(first->first);
+    const auto found = std::find_if(first, end, [&](const auto& one) {
+      return before_[one.second].digest == digest &&
+             data_ranges(before_[one.second]) == data_ranges(after_[after]);
+    });
+    return found == end ? gone.end() : found;
   }
 
   const std::vector<Entry>& before_;
   const std::vector<Entry>& after_;
   const IsSameContent& is_same_content_;
+  const DigestOf& digest_of_;
   std::vector<bool> is_kept_;
   TreeDifference difference_;
 };
@@ -116,8 +160,9 @@ std::size_t TreeDifference::count(EntryChange change) const noexcept {
 }
 
 Result<TreeDifference> compare_trees(const Manifest& before, const Manifest& after,
-                                     const IsSameContent& is_same_content) {
-  return Comparison(before, after, is_same_content).run();
+                                     const IsSameContent& is_same_content,
+                                     const DigestOf& digest_of) {
+  return Comparison(before, after, is_same_content, digest_of).run();
 }
 
 }  // namespace calpe::store

@@ -136,9 +136,10 @@ Checkpoint checkpoint_of(const ShardHeader& header, const ContentSource& content
 
 Result<ShardFiles> open_parts(FileSystem& files, const std::vector<std::string>& paths,
                               BegunSet& begun, ShardHeader& header) {
-  if (begun.at.groups == 0) return ShardFiles::create(files, paths, header.uuid);
+  if (begun.at.groups == 0)
+    return ShardFiles::create(files, paths, header.uuid, header.shard_index);
   header.uuid = begun.at.uuid;
-  return ShardFiles::go_on(files, paths, header.uuid, std::move(begun.parts));
+  return ShardFiles::go_on(files, paths, header.uuid, header.shard_index, std::move(begun.parts));
 }
 
 struct BegunFiles {
@@ -238,6 +239,7 @@ class SetInProgress {
   // Creates only parity files.
   void keep_originals() {
     header_.kind = SetKind::originals;
+    header_.version = header_version_digests;
     header_.shard_index = static_cast<ShardIndex>(codec_.spec().data_shards);
   }
 
@@ -295,7 +297,8 @@ class SetInProgress {
 
   Status write_manifest(std::span<const std::byte> manifest) {
     for (std::size_t shard = 0; shard < begun_->shards.count(); ++shard) {
-      CALPE_CHECK(begun_->shards.file(shard).write_at(manifest, set_.header.manifest_offset));
+      for (const ListPart& part : list_parts(set_.header, manifest))
+        CALPE_CHECK(begun_->shards.file(shard).write_at(part.bytes, part.offset));
     }
     return Done{};
   }
@@ -358,9 +361,11 @@ Result<ProtectedSet> protect_originals(FileSystem& files, OriginalSource& origin
   CALPE_TRY(const std::uint32_t block_bytes, set.choose_blocks());
   originals.begin(codec.spec().data_shards, block_bytes);
   CALPE_CHECK(set.begin());
+  originals.collect_digests();
   CALPE_CHECK(set.write_stripes());
+  CALPE_CHECK(originals.finish_digests());
   CALPE_CHECK(set.finish(originals.data_bytes()));
-  CALPE_CHECK(set.write_manifest(originals.manifest_to_write()));
+  CALPE_CHECK(set.write_manifest(to_bytes(originals.manifest())));
   return set.publish();
 }
 

@@ -32,13 +32,13 @@ Status make_folders_of(FileSystem& files, const std::vector<std::string>& paths)
 
 ShardFiles::Shard ShardFiles::name_shard(const std::string& path, const Uuid& uuid) const {
   return {.path = path,
-          .temporary = part_path(path, uuid, shards_.size()),
-          .aside = aside_path(path, uuid, shards_.size())};
+          .temporary = part_path(path, uuid, first_ + shards_.size()),
+          .aside = aside_path(path, uuid, first_ + shards_.size())};
 }
 
 Result<ShardFiles> ShardFiles::create(FileSystem& files, const std::vector<std::string>& paths,
-                                      const Uuid& uuid) {
-  ShardFiles made(files);
+                                      const Uuid& uuid, ShardIndex first) {
+  ShardFiles made(files, first);
   made.shards_.reserve(paths.size());
   for (const std::string& path : paths) {
     Shard shard = made.name_shard(path, uuid);
@@ -55,8 +55,9 @@ Result<ShardFiles> ShardFiles::create(FileSystem& files, const std::vector<std::
 }
 
 ShardFiles ShardFiles::go_on(FileSystem& files, const std::vector<std::string>& paths,
-                             const Uuid& uuid, std::vector<std::unique_ptr<File>> parts) {
-  ShardFiles begun(files);
+                             const Uuid& uuid, ShardIndex first,
+                             std::vector<std::unique_ptr<File>> parts) {
+  ShardFiles begun(files, first);
   begun.shards_.reserve(paths.size());
   for (std::size_t i = 0; i < paths.size(); ++i) {
     Shard shard = begun.name_shard(paths[i], uuid);

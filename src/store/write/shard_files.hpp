@@ -16,13 +16,14 @@ class ShardFiles {
  public:
   // Creates one file per path, in the order of shards, under a temporary name in the same
   // directory, which must exist. Locks them, so that no other command removes them as leftovers.
-  // Fails with io.
+  // `first`: index of the first shard. Fails with io.
   static Result<ShardFiles> create(FileSystem& files, const std::vector<std::string>& paths,
-                                   const Uuid& uuid);
+                                   const Uuid& uuid, ShardIndex first);
   // Takes the opened and locked files of an interrupted protect. They are kept if this object is
   // destroyed before own_parts().
   static ShardFiles go_on(FileSystem& files, const std::vector<std::string>& paths,
-                          const Uuid& uuid, std::vector<std::unique_ptr<File>> parts);
+                          const Uuid& uuid, ShardIndex first,
+                          std::vector<std::unique_ptr<File>> parts);
   ShardFiles(ShardFiles&&) noexcept = default;
   ShardFiles& operator=(ShardFiles&&) = delete;
   ~ShardFiles();  // removes the files that are still temporary
@@ -55,12 +56,13 @@ class ShardFiles {
     bool is_aside = false;
     bool is_published = false;
   };
-  explicit ShardFiles(FileSystem& files) : files_(&files) {}
+  ShardFiles(FileSystem& files, ShardIndex first) : files_(&files), first_(first) {}
   Shard name_shard(const std::string& path, const Uuid& uuid) const;  // the next one
   Status give_names();
   void take_names_back();
 
   FileSystem* files_;
+  ShardIndex first_;
   std::vector<Shard> shards_;
 };
 

@@ -197,7 +197,8 @@ class UpdateKept:
 
 
 def check_shared_blocks(calpe, folder, chance):
-    """Unchanged files in blocks of changed ones, where too little is left to rebuild the block."""
+    """Unchanged files in blocks of changed ones, where too little is left to rebuild the block:
+    their digests show whether they are good."""
     folder.mkdir()
     source, parity = folder / "source", folder / "parity"
     source.mkdir()
@@ -215,9 +216,33 @@ def check_shared_blocks(calpe, folder, chance):
     calpe.must(GOOD, "update", source, parity)
     for name in "ac":
         (source / name).write_bytes(chance.randbytes(2000))
+    shutil.copytree(source, folder / "copy")
+    calpe.must(GOOD, "restore", parity, "--original", source, "-o", folder / "out", "--only", "b")
+    restored = next(path for path in (folder / "out").rglob("b"))
+    expect(restored.read_bytes() == (source / "b").read_bytes(), "restored to other bytes")
     done = calpe.must(GOOD, "update", source, parity, "--json")
-    expect(json.loads(done.text)["unchecked"] == ["b", "d"], done.text)
-    expect("b shares blocks with changed files" in done.errors, done.errors)
+    expect(json.loads(done.text)["unchecked"] == [] and "note" not in done.errors, done.text)
+
+
+def check_renamed(calpe, folder, chance):
+    """Damage of a file that was renamed is not taken for another file."""
+    folder.mkdir()
+    source, parity = folder / "source", folder / "parity"
+    source.mkdir()
+    for name in "abcd":
+        (source / name).write_bytes(chance.randbytes(20_000))
+    calpe.must(GOOD, "protect", source, "--keep-original", "--data", 2, "--parity", 1,
+               "--block-bytes", 4032, "-o", parity)
+    (source / "b").rename(source / "e")
+    flip(source / "e", 10_000, keeps_time=True)
+    done = calpe.must(DAMAGED, "update", source, parity)
+    expect(f"{source / 'e'} is damaged: it has the size and time of b" in done.errors, done.errors)
+    calpe.must(GOOD, "repair", parity, "--original", source)
+    (source / "e").unlink()
+    (source / "b").rename(source / "e")
+    told = json.loads(calpe.must(GOOD, "update", source, parity, "--json").text)
+    expect(told["added"] == ["e"] and told["stripes_by_encode"] == 0, f"{told}")
+    calpe.must(GOOD, "verify", parity, "--original", source)
 
 
 def main():
@@ -229,6 +254,7 @@ def main():
         large.check_unchanged()
         large.check_damage()
         check_shared_blocks(calpe, folder / "shared", chance)
+        check_renamed(calpe, folder / "renamed", chance)
         if len(sys.argv) > 2:
             small = UpdateKept(calpe, folder / "small", chance, SMALL)
             said += "; " + small.check_killed(sys.argv[2])

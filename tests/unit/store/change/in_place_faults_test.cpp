@@ -104,7 +104,8 @@ TEST_P(InPlaceFaults, EveryCall) {
     EXPECT_EQ(trial_.files.images().size(), before_.size());
     EXPECT_EQ(trial_.verify(), "");
   }
-  EXPECT_GT(failures, GetParam() == Fault::short_read ? 5U : 30U);
+  // A short read of a file list or of a page of checksums costs nothing: there are others.
+  EXPECT_GT(failures, GetParam() == Fault::short_read ? 0U : 30U);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, InPlaceFaults,

@@ -50,6 +50,27 @@ TEST(Geometry, OfAHeader) {
   header.kind = SetKind::originals;
   EXPECT_EQ(geometry_of(header).page_count, 12U);
   EXPECT_EQ(shard_file_bytes(header), 8192U + 600 * 128 + 2 * 12 * 4096 + 77);
+  EXPECT_EQ(list_offsets(header).size(), 1U);
+}
+
+TEST(Geometry, OfTwoFileLists) {
+  ShardHeader header;
+  header.version = header_version_digests;
+  header.kind = SetKind::originals;
+  header.block_bytes = 128;
+  header.stripe_count = 600;
+  header.manifest_bytes = 77;
+  header.spec.data_shards = 10;
+  header.manifest_offset = geometry_of(header).body_end();
+  EXPECT_EQ(shard_file_bytes(header), 8192U + 600 * 128 + 2 * 12 * 4096 + 77 + 4096 + 77);
+  const std::uint64_t first = header.manifest_offset;
+  EXPECT_EQ(list_offsets(header), (std::vector<std::uint64_t>{first, first + 77 + 4096}));
+  const std::vector<std::byte> manifest(77, std::byte{7});
+  const std::vector<ListPart> parts = list_parts(header, manifest);
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(parts[1].offset, first + 77);
+  EXPECT_EQ(parts[1].bytes.size(), 4096U);
+  EXPECT_EQ(parts[2].offset + parts[2].bytes.size() + header_bytes, shard_file_bytes(header));
 }
 
 TEST(Geometry, BlockSizeSuitsTheContent) {

@@ -135,6 +135,27 @@ TEST(Manifest, comes_back) {
   }
 }
 
+TEST(Manifest, digests_are_of_files_in_a_manifest_of_their_own_version) {
+  Manifest manifest = usual();
+  manifest.has_digests = true;
+  std::uint64_t files = 0;
+  for (Entry& entry : manifest.entries) {
+    if (entry.type == EntryType::file) entry.digest = 0x1122334455667788 + files++;
+  }
+  ASSERT_GT(files, 0U);
+  const Bytes bytes = to_bytes(manifest);
+  EXPECT_EQ(bytes.size(), manifest_size(manifest));
+  EXPECT_EQ(bytes.size(), to_bytes(usual()).size() + 8 * manifest.entries.size());
+  const auto parsed = parse_manifest(bytes, data_bytes, true);
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(*parsed, manifest);
+  EXPECT_FALSE(parse_manifest(bytes, data_bytes));
+  EXPECT_FALSE(parse_manifest(to_bytes(usual()), data_bytes, true));
+  manifest = {.entries = {folder("")}, .has_digests = true};
+  manifest.entries[0].digest = 1;
+  EXPECT_FALSE(parse_manifest(to_bytes(manifest), data_bytes, true)) << "digest of a directory";
+}
+
 // Every byte of a small manifest, as docs/format.md specifies it.
 TEST(Manifest, has_the_bytes_of_the_specification) {
   Entry entry = link("pq", "xyz");

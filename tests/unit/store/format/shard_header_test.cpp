@@ -45,7 +45,7 @@ std::string to_hex(std::span<const std::byte> bytes) {
 }
 
 TEST(ShardHeader, RoundTrip) {
-  std::vector<ShardHeader> headers(8, sample_header());
+  std::vector<ShardHeader> headers(9, sample_header());
   headers[1].name.clear();
   headers[2].name = std::string(255, '\xFF');
   headers[3].root_kind = RootKind::sha256;
@@ -61,6 +61,8 @@ TEST(ShardHeader, RoundTrip) {
   headers[7].kind = SetKind::originals;
   headers[7].shard_index = static_cast<ShardIndex>(headers[7].spec.data_shards);
   headers[7].manifest_offset = geometry_of(headers[7]).body_end();
+  headers[8] = headers[7];
+  headers[8].version = header_version_digests;
   for (const ShardHeader& header : headers) {
     const auto parsed = parse_header(to_bytes(header));
     ASSERT_TRUE(parsed.has_value()) << parsed.error().message;
@@ -138,6 +140,15 @@ TEST(ShardHeader, EveryUnusedByteIsZero) {
   }
 }
 
+TEST(ShardHeader, ANewerVersionIsToldFromDamage) {
+  const HeaderBytes good = to_bytes(sample_header());
+  EXPECT_EQ(newer_version(good), std::nullopt);
+  EXPECT_EQ(newer_version(patched(good, 8, std::uint32_t{0})), std::nullopt);
+  EXPECT_EQ(newer_version(patched(good, 8, std::uint32_t{3})), 3U);
+  EXPECT_EQ(newer_version(patched(patched(good, 8, std::uint32_t{3}), 0, std::uint8_t{0})),
+            std::nullopt);
+}
+
 TEST(ShardHeader, EveryFieldOutOfRangeIsNamed) {
   const HeaderBytes good = to_bytes(sample_header());
   const auto u8 = [&](std::size_t at, std::uint8_t value, const char* field) {
@@ -154,7 +165,8 @@ TEST(ShardHeader, EveryFieldOutOfRangeIsNamed) {
   };
   u8(7, '2', "magic");
   u32(8, 0, "version");
-  u32(8, 2, "version");
+  u32(8, 2, "version is 2; expected 1");  // only for originals
+  u32(8, 3, "version");
   u32(12, 8192, "header bytes");
   u64(32, 0, "generation");
   u16(40, 14, "shard index");
