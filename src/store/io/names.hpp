@@ -20,6 +20,8 @@ bool is_shard_file_name(std::string_view file, std::string_view name);
 // protect writes .calpe-UUID-sNNN.part and renames the shards that it replaces to
 // .calpe-UUID-sNNN.old; repair writes .calpe-UUID-sN-N.repair.
 inline constexpr std::string_view temporary_prefix = ".calpe-";
+// restore and repair write files of a tree under such names first.
+inline constexpr std::string_view restore_prefix = ".calpe-restore-";
 // Journal that update and add-parity write next to a shard before they change it.
 inline constexpr std::string_view redo_ending = ".redo";
 // Journal that update leaves next to a shard, to return to an older generation.

@@ -12,6 +12,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/io/names.hpp"
 #include "store/tree/folder_files.hpp"
 
 namespace calpe::store {
@@ -184,6 +185,10 @@ class Scan {
   Status any(std::string path) {
     const SplitPath parts = split_path(path);
     const std::string name(parts.name);
+    if (name.starts_with(restore_prefix)) {
+      tree_.skipped.push_back(std::move(path));
+      return Done{};
+    }
     FolderWalk& walk = tree_.walk_of(path);
     CALPE_TRY(const int folder, walk.folder(parts.folder));
     struct stat about = {};
@@ -268,6 +273,12 @@ Result<std::pair<std::string, std::string>> split_source(const std::string& give
 }
 
 }  // namespace
+
+std::string skipped_text(const std::string& path) {
+  const bool is_unfinished = split_path(path).name.starts_with(restore_prefix);
+  return text(path, is_unfinished ? " was left by an interrupted restore or repair; skipped"
+                                  : " is not a file, directory or symbolic link; skipped");
+}
 
 void NamedFiles::add(const std::string& path) {
   constexpr std::size_t first_max = 5;

@@ -43,12 +43,16 @@ struct NamedFiles {
   void add(const std::string& path);
 };
 
+// Tells why an entry of ScannedTree::skipped is not part of the content: it is a socket, device or
+// pipe, or an unfinished file of a restore.
+std::string skipped_text(const std::string& path);
+
 struct ScannedTree {
   FolderWalk walk;       // from the directory
   Descriptor file = {};  // used instead for a single file
   Manifest manifest = {};
   std::vector<FileIdentity> identities = {};  // by manifest entry
-  std::vector<std::string> skipped = {};      // sockets, devices, pipes
+  std::vector<std::string> skipped = {};      // see skipped_text()
   std::vector<UnreadableFile> unreadable = {};
   std::vector<std::string> unused_exclude = {};  // patterns that match nothing
   std::uint64_t excluded = 0;                    // files, and directories with all below

@@ -403,7 +403,7 @@ std::vector<std::string> notes_on(const ProtectArguments& arguments, const Conte
                                   const std::vector<std::string>& left) {
   std::vector<std::string> notes;
   for (const std::string& path : content.skipped)
-    notes.push_back(path + " is not a file, directory or symbolic link; skipped");
+    notes.push_back(store::skipped_text(path));
   if (arguments.is_stream() && header.manifest_offset == 0)
     notes.emplace_back("standard input was empty, so the set contains no data");
   if (content.tree != nullptr) add_tree_notes(content.tree->tree(), notes);

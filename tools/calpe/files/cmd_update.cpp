@@ -114,7 +114,7 @@ nlohmann::ordered_json updated_json(const UpdateArguments& arguments,
 
 void add_skipped(std::vector<std::string>& notes, const std::vector<std::string>& skipped) {
   for (const std::string& path : skipped)
-    notes.push_back(path + " is not a file, directory or symbolic link; skipped");
+    notes.push_back(store::skipped_text(path));
 }
 
 void add_refusal(std::vector<std::string>& notes, const UpdateArguments& arguments,

@@ -191,6 +191,7 @@ Result<int> verify(const VerifyArguments& arguments) {
   VerifyRun run;
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.end_time = std::time(nullptr);
+  run.is_newer_lost = held.newer_lost != 0;
   record.add(scrub.part, scrub.parts, run.end_time);
   if (!arguments.record.empty()) run.complete_time = record.complete_time;
   if (files.json) {
@@ -202,11 +203,18 @@ Result<int> verify(const VerifyArguments& arguments) {
     json["recorded_bad_stripes"] = elsewhere.stripes.count();
     json["older_generations"] = to_json(older);
     json["newer_generation_lost"] = nullptr;
-    if (held.newer_lost != 0) json["newer_generation_lost"] = held.newer_lost;
+    if (run.is_newer_lost) {
+      json["state"] = "lost";
+      json["newer_generation_lost"] = held.newer_lost;
+    }
     if (run.complete_time) json["completely_verified_since"] = *run.complete_time;
     print_json(json);
   } else {
     print_report(report, needs_new_directory(files, report, margin));
+    if (run.is_newer_lost) {
+      fmt::print("LOST: generation {} is newer and cannot be restored; this is an older state.\n",
+                 held.newer_lost);
+    }
     print_part(scrub, report.header);
     print_elsewhere(arguments, elsewhere);
     if (run.complete_time)
@@ -220,7 +228,7 @@ Result<int> verify(const VerifyArguments& arguments) {
   const bool is_older_read = !held.has_unread_undo || !files.generation.empty();
   const bool is_older_good = report_older(files, older) && is_older_read;
   CALPE_CHECK(write_outcome(arguments, report, margin, run, record));
-  if (held.newer_lost != 0) return exit_lost;  // good, but not what was protected last
+  if (run.is_newer_lost) return exit_lost;
   return std::max<int>(exit_code_of(report), is_older_good ? exit_ok : exit_not_ok);
 }
 

@@ -44,7 +44,8 @@ std::string metrics_text(const store::VerifyReport& report, const Margin& margin
     bad_blocks += shard.bad_blocks;
     unreadable += shard.read_error.empty() ? 0 : 1;
   }
-  add("verify_state", "0: good, 1: damaged but repairable, 2: data is lost", exit_code_of(report));
+  add("verify_state", "0: good, 1: damaged but repairable, 2: data is lost",
+      run.is_newer_lost ? exit_lost : exit_code_of(report));
   add("shards", "Shards of the set", report.shards.size());
   add("shards_good", "Shards without damage", good);
   add("shards_with_read_errors", "Shards that the system could not read completely", unreadable);

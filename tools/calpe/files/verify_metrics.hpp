@@ -14,6 +14,7 @@ struct VerifyRun {
   double seconds = 0;
   std::int64_t end_time = 0;                       // seconds since 1970
   std::optional<std::int64_t> complete_time = {};  // from the record, if there is one
+  bool is_newer_lost = false;                      // the set is an older state: data is lost
 };
 
 std::string metrics_text(const store::VerifyReport& report, const Margin& margin,

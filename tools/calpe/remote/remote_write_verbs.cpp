@@ -96,7 +96,7 @@ nlohmann::ordered_json written_json(const remote::WriteReport& report) {
 
 int print_exceptions(const RemoteArguments& arguments, const remote::WriteReport& report) {
   for (const std::string& path : report.skipped)
-    print_remote_note(arguments, path + " is not a file, directory or symbolic link; skipped");
+    print_remote_note(arguments, store::skipped_text(path));
   for (const auto& file : report.unreadable)
     fmt::print(stderr, "calpe remote {}: {} is not protected: {}\n", arguments.verb,
                printable(file.path), printable(file.why));
