@@ -10,6 +10,7 @@
 #include "store/repair/finish_repair.hpp"
 #include "store/repair/in_place_output.hpp"
 #include "store/repair/rebuild_parity.hpp"
+#include "store/repair/restore_stripes.hpp"
 
 namespace calpe::store {
 
@@ -45,11 +46,12 @@ class RepairOriginals {
     report_.before = make_report(before, survey);
     CALPE_TRY(report_.before.originals, check_originals(before, coder, survey));
     CALPE_CHECK(check(before, survey));
+    CALPE_CHECK(remove_restore_leftovers(before.originals()->manifest(), set_.original));
     if (report_.before.is_good()) return end_repair(files_, before, std::move(report_));
     const bool is_parity_whole =
         std::all_of(report_.before.shards.begin(), report_.before.shards.end(),
                     [](const ShardState& shard) { return shard.problem.empty(); });
-    CALPE_CHECK(restore_files(before.originals()->manifest()));
+    CALPE_CHECK(restore_files(before, coder, survey));
     if (report_.is_any_lost()) {
       CALPE_TRY(const OpenSet restored, OpenSet::open(files_, set_));
       CALPE_CHECK(check_restored(restored, coder, survey));
@@ -97,50 +99,39 @@ class RepairOriginals {
     return Done{};
   }
 
-  Status restore_files(const Manifest& manifest) {
+  Status restore_files(const OpenSet& before, const StripeCoder& coder, const Survey& survey) {
+    const Manifest& manifest = before.originals()->manifest();
     std::vector<OriginalState> wanted;
     for (const OriginalState& state : report_.before.originals) {
       const bool is_left = state.damage == OriginalDamage::changed && !options_.overwrite;
       if (!is_left) wanted.push_back(state);
       if (is_left) report_.originals_left.push_back(state.path);
     }
+    CALPE_TRY(InTheWay blocked, find_in_the_way(manifest, wanted, set_.original));
+    report_.originals_blocked = std::move(blocked.paths);
+    std::erase_if(wanted, [&](const OriginalState& state) {
+      const bool is_blocked = blocked.entries.contains(state.entry);
+      if (is_blocked) blocked_.insert(state.entry);
+      return is_blocked;
+    });
     if (wanted.empty()) return Done{};
-    CALPE_TRY(SetReader reader, SetReader::open(files_, set_, options_.jobs));
-    if (report_.is_any_lost()) {
-      CALPE_TRY(wanted, recoverable(manifest, wanted, reader));
-    }
-    const ReadContent read = [&](std::span<std::byte> bytes, std::uint64_t offset) {
-      return reader.read(bytes, offset);
-    };
+    CALPE_TRY(OriginalOutput output, OriginalOutput::open(manifest, wanted, set_.original));
+    CALPE_CHECK(output.begin());
+    std::vector<std::size_t> entries;
     for (const OriginalState& state : wanted)
-      report_.originals_restored.push_back(state.path);
-    return put_back(manifest, wanted, read, set_.original, {});
-  }
-
-  // Reads the files once more than needed. Those with a lost byte are kept as they are, because the
-  // rest of their bytes may be good.
-  Result<std::vector<OriginalState>> recoverable(const Manifest& manifest,
-                                                 std::span<const OriginalState> states,
-                                                 SetReader& reader) {
-    std::vector<OriginalState> good;
-    std::vector<std::byte> piece(std::size_t{1} << 20U);
-    for (const OriginalState& state : states) {
-      const std::size_t lost_before = report_.lost.size();
-      for (const Extent& extent : manifest.entries[state.entry].extents) {
-        for (std::uint64_t done = 0; done < extent.bytes; done += piece.size()) {
-          const auto part =
-              std::span(piece).first(std::min<std::uint64_t>(piece.size(), extent.bytes - done));
-          CALPE_CHECK(reader.salvage(part, extent.content_offset + done, report_.lost));
-        }
-      }
-      if (report_.lost.size() == lost_before) {
-        good.push_back(state);
-      } else {
-        report_.originals_lost.push_back(state.path);
-      }
+      entries.push_back(state.entry);
+    CALPE_TRY(StripesRestored restored,
+              restore_stripes(before, coder, survey, entries, options_.jobs, output));
+    if (!report_.is_any_lost() && !restored.lost.empty()) {
+      return make_error(ErrorCode::io, "a stripe was repairable but no longer is",
+                        before.read_error_text());
     }
-    report_.lost = merged(std::move(report_.lost));
-    return good;
+    report_.lost = std::move(restored.lost);
+    for (const OriginalState& state : wanted) {
+      const bool is_dropped = restored.dropped.contains(state.entry);
+      (is_dropped ? report_.originals_lost : report_.originals_restored).push_back(state.path);
+    }
+    return output.finish();
   }
 
   // Reads the blocks that were bad, and returns those that still are.
@@ -180,6 +171,7 @@ class RepairOriginals {
         return std::find(paths.begin(), paths.end(), state.path) != paths.end();
       };
       if (is_in(report_.originals_left) || is_in(report_.originals_lost)) continue;
+      if (blocked_.contains(state.entry)) continue;
       return make_error(ErrorCode::io, shown_path(state.path),
                         " does not read back as it was written: ", state.problem);
     }
@@ -191,6 +183,7 @@ class RepairOriginals {
   const RepairOptions& options_;
   ThreadPool helpers_;
   RepairReport report_;
+  std::set<std::size_t> blocked_;  // entries
 };
 
 }  // namespace

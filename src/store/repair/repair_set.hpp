@@ -40,6 +40,9 @@ struct RepairReport {
   // Originals that were restored, and those kept because they were changed on purpose.
   std::vector<std::string> originals_restored = {};
   std::vector<std::string> originals_left = {};
+  // Paths where something else is in the way, such as a directory of the name of a file. What
+  // belongs there or below was not restored.
+  std::vector<std::string> originals_blocked = {};
   // With options.partial: content that no good block has, and originals that were not restored.
   std::vector<ContentRange> lost = {};
   std::vector<std::string> originals_lost = {};

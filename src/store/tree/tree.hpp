@@ -44,6 +44,9 @@ using ReadContent = std::function<Status(std::span<std::byte> bytes, std::uint64
 struct RestoreOptions {
   bool overwrite = false;  // otherwise an existing file is an error
   bool owners = false;     // also restore user and group ids
+  // All files get their names at the end, not in batches: an existing file that is replaced may
+  // have bytes that others need.
+  bool names_together = false;
   // Resumes an interrupted restore to the same path. Existing files and links of the same size and
   // time are kept, files with zeros in place of lost bytes are replaced, and leftover
   // temporary files are removed.

@@ -17,6 +17,7 @@
 
 #include "base/text.hpp"
 #include "base/try.hpp"
+#include "store/io/names.hpp"
 #include "store/tree/filled_time.hpp"
 #include "store/tree/kept_file.hpp"
 
@@ -24,7 +25,6 @@ namespace calpe::store {
 
 namespace {
 
-constexpr std::string_view unfinished_prefix = ".calpe-restore-";
 // Syncing each file flushes the disk: 10,000 files of 4 KiB take 16 s or more on ext4, but 0.4 s
 // when one syncfs() covers 1,024 of them.
 constexpr std::size_t pending_files_max = 1024;
@@ -102,6 +102,8 @@ TreeOutput::TreeOutput(FolderWalk& walk, const RestoreOptions& options, bool is_
 TreeOutput::~TreeOutput() {
   for (const Pending& pending : pending_)
     remove(pending);
+  for (const Pending& begun : begun_)
+    remove(begun);
 }
 
 void TreeOutput::remove(const Pending& pending) {
@@ -110,9 +112,11 @@ void TreeOutput::remove(const Pending& pending) {
 }
 
 void TreeOutput::discard(const std::string& path) {
-  if (pending_.empty() || pending_.back().path != path) return;
-  remove(pending_.back());
-  pending_.pop_back();
+  const auto found = std::find_if(begun_.begin(), begun_.end(),
+                                  [&](const Pending& begun) { return begun.path == path; });
+  if (found == begun_.end()) return;
+  remove(*found);
+  begun_.erase(found);
 }
 
 Result<Earlier> TreeOutput::earlier(const Entry& entry, const std::string& path) {
@@ -145,6 +149,8 @@ Result<bool> TreeOutput::is_same(const Entry& entry, const std::string& path,
 void TreeOutput::remove_leftovers(int folder) {
   const int again = ::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (again < 0) return;
+  struct stat about = {};
+  const bool is_known = ::fstat(folder, &about) == 0;
   DIR* const listing = ::fdopendir(again);
   if (listing == nullptr) {
     ::close(again);
@@ -152,60 +158,85 @@ void TreeOutput::remove_leftovers(int folder) {
   }
   std::vector<std::string> names;
   for (const dirent* entry = ::readdir(listing); entry != nullptr; entry = ::readdir(listing)) {
-    if (std::string_view(entry->d_name).starts_with(unfinished_prefix)) {
+    if (std::string_view(entry->d_name).starts_with(restore_prefix)) {
       names.emplace_back(entry->d_name);
     }
   }
   ::closedir(listing);
   for (const std::string& name : names)
     ::unlinkat(folder, name.c_str(), 0);
+  if (names.empty() || !is_known) return;
+  const std::array<timespec, 2> times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_OMIT},
+                                         about.st_mtim};
+  static_cast<void>(::futimens(folder, times.data()));  // harmless in a directory of another user
 }
 
 std::string TreeOutput::temporary_name() {
-  return text(unfinished_prefix, secret_, "-", count_++);
+  return text(restore_prefix, secret_, "-", count_++);
 }
 
-Result<Descriptor> TreeOutput::create(const std::string& path, mode_t mode) {
+Result<BegunFile> TreeOutput::begin(const Entry& entry, const std::string& path) {
   CALPE_TRY(const int folder, walk_.folder(split_path(path).folder));
-  std::string name = temporary_name();
-  Descriptor made(
-      ::openat(folder, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-  if (!made) return system_error("create a file for", walk_.full_name(path));
-  pending_.push_back({.path = path, .temporary = std::move(name)});
-  return made;
+  BegunFile begun = {.entry = entry, .path = path, .temporary = temporary_name()};
+  // 0666: as a shell redirection.
+  const mode_t mode = entry.type == EntryType::stream ? 0666 : 0600;
+  begun.file = Descriptor(::openat(folder, begun.temporary.c_str(),
+                                   O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+  if (!begun.file) return system_error("create a file for", walk_.full_name(path));
+  begun_.push_back({.path = path, .temporary = begun.temporary});
+  if (options_.resume) {
+    CALPE_TRY(const Earlier before, earlier(entry, path));
+    begun.replaces = before == Earlier::filled;
+  }
+  return begun;
 }
 
-Status TreeOutput::copy(const Entry& entry, int file, const std::string& path,
-                        ContentPieces& content) {
-  const std::string shown = walk_.full_name(path);
-  for (const Extent& extent : entry.extents) {
+Status TreeOutput::open_again(BegunFile& begun) {
+  if (begun.file) return Done{};
+  CALPE_TRY(const int folder, walk_.folder(split_path(begun.path).folder));
+  begun.file =
+      Descriptor(::openat(folder, begun.temporary.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!begun.file) return system_error("open the file for", walk_.full_name(begun.path));
+  return Done{};
+}
+
+Status TreeOutput::write(BegunFile& begun, std::uint64_t offset, std::span<const std::byte> bytes) {
+  CALPE_CHECK(open_again(begun));
+  CALPE_CHECK(write_all(begun.file.get(), bytes, offset, walk_.full_name(begun.path)));
+  // Start writeback now instead of at the sync.
+  if (is_big(begun.entry)) {
+    ::sync_file_range(begun.file.get(), static_cast<off_t>(offset),
+                      static_cast<off_t>(bytes.size()), SYNC_FILE_RANGE_WRITE);
+  }
+  return Done{};
+}
+
+Status TreeOutput::copy(BegunFile& begun, ContentPieces& content) {
+  for (const Extent& extent : begun.entry.extents) {
     std::uint64_t done = 0;
     while (done < extent.bytes) {
       CALPE_TRY(const auto piece, content.next(extent.content_offset + done, extent.bytes - done));
-      CALPE_CHECK(write_all(file, piece, extent.file_offset + done, shown));
-      // Start writeback now instead of at the sync.
-      if (is_big(entry)) {
-        ::sync_file_range(file, static_cast<off_t>(extent.file_offset + done),
-                          static_cast<off_t>(piece.size()), SYNC_FILE_RANGE_WRITE);
-      }
+      CALPE_CHECK(write(begun, extent.file_offset + done, piece));
       done += piece.size();
     }
   }
-  const auto bytes = static_cast<off_t>(entry.file_bytes);
-  if (::ftruncate(file, bytes) != 0) return system_error("set the size of", shown);
   return Done{};
 }
 
 Status TreeOutput::file(const Entry& entry, const std::string& path, ContentPieces& content) {
-  const std::string shown = walk_.full_name(path);
+  CALPE_TRY(BegunFile begun, begin(entry, path));
+  CALPE_CHECK(copy(begun, content));
+  return end(begun);
+}
+
+Status TreeOutput::end(BegunFile& begun) {
+  CALPE_CHECK(open_again(begun));
+  const Descriptor made = std::move(begun.file);
+  const Entry& entry = begun.entry;
+  const std::string shown = walk_.full_name(begun.path);
   const bool is_stream = entry.type == EntryType::stream;
-  // 0666: as a shell redirection.
-  CALPE_TRY(const Descriptor made, create(path, is_stream ? 0666 : 0600));
-  if (options_.resume) {
-    CALPE_TRY(const Earlier before, earlier(entry, path));
-    pending_.back().replaces = before == Earlier::filled;
-  }
-  CALPE_CHECK(copy(entry, made.get(), path, content));
+  const auto bytes = static_cast<off_t>(entry.file_bytes);
+  if (::ftruncate(made.get(), bytes) != 0) return system_error("set the size of", shown);
   if (!is_stream) CALPE_CHECK(set_attributes(made.get(), entry, options_, shown));
   if (!is_stream && options_.is_filled && options_.is_filled(entry)) {
     const std::array<timespec, 2> times = {timespec{.tv_sec = 0, .tv_nsec = UTIME_NOW},
@@ -220,10 +251,11 @@ Status TreeOutput::file(const Entry& entry, const std::string& path, ContentPiec
   } else {
     pending_bytes_ += entry.file_bytes;
   }
-  if (pending_.size() >= pending_files_max || pending_bytes_ >= pending_bytes_max) {
-    return give_names();
-  }
-  return Done{};
+  std::erase_if(begun_, [&](const Pending& one) { return one.temporary == begun.temporary; });
+  pending_.push_back(
+      {.path = begun.path, .temporary = begun.temporary, .replaces = begun.replaces});
+  const bool is_much = pending_.size() >= pending_files_max || pending_bytes_ >= pending_bytes_max;
+  return is_much && !options_.names_together ? give_names() : Done{};
 }
 
 Status TreeOutput::link(const Entry& entry, const std::string& path) {

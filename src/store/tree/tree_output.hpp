@@ -2,7 +2,9 @@
 // Writes files and links under temporary names, syncs them and then renames them. A file under its
 // final name is complete, even after a power failure.
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <sys/types.h>
@@ -21,6 +23,15 @@ enum class Earlier : std::uint8_t {
   other,     // not of a restore
 };
 
+// A file that is being written in pieces.
+struct BegunFile {
+  Entry entry;
+  std::string path;
+  std::string temporary;
+  Descriptor file = {};   // may be closed to save descriptors; write() and end() open it again
+  bool replaces = false;  // a file that an earlier restore filled with zeros
+};
+
 class TreeOutput {
  public:
   // is_single: restores one file, so other pending writes of the file system need no sync.
@@ -32,14 +43,18 @@ class TreeOutput {
   // Writes the entry to `path` below the walk's top; its directory must exist. Fails with io and as
   // the content.
   Status file(const Entry& entry, const std::string& path, ContentPieces& content);
+  // The same in pieces, in any order and for several files at a time.
+  Result<BegunFile> begin(const Entry& entry, const std::string& path);
+  Status write(BegunFile& begun, std::uint64_t offset, std::span<const std::byte> bytes);
+  Status end(BegunFile& begun);
   Status link(const Entry& entry, const std::string& path);
   // What an earlier restore left at the path. Fails with io.
   Result<Earlier> earlier(const Entry& entry, const std::string& path);
   // Compares a complete entry with the content. Fails with io and as the content.
   Result<bool> is_same(const Entry& entry, const std::string& path, ContentPieces& content);
-  // Removes leftovers of interrupted restores from a directory.
+  // Removes leftovers of interrupted restores and repairs from a directory, which keeps its time.
   static void remove_leftovers(int folder);
-  // Removes the output of a failed file().
+  // Removes the output of a failed file(), or of one that was begun and not ended.
   void discard(const std::string& path);
   // Renames all files and links to their final names.
   Status give_names();
@@ -57,8 +72,8 @@ class TreeOutput {
   };
   void remove(const Pending& pending);
   std::string temporary_name();
-  Result<Descriptor> create(const std::string& path, mode_t mode);
-  Status copy(const Entry& entry, int file, const std::string& path, ContentPieces& content);
+  Status copy(BegunFile& begun, ContentPieces& content);
+  Status open_again(BegunFile& begun);
   Status give_name(const Pending& pending);
 
   FolderWalk& walk_;
@@ -69,6 +84,7 @@ class TreeOutput {
   std::uint64_t count_ = 0;
   std::uint64_t pending_bytes_ = 0;
   std::vector<Pending> pending_;
+  std::vector<Pending> begun_;
 };
 
 // Sets mode and time, and the owner if requested. Without the owner, clears the set-user-ID and

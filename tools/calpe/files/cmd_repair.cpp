@@ -76,9 +76,13 @@ void print_repaired(const store::RepairReport& report) {
   }
 }
 
+bool is_all_restored(const store::RepairReport& report) {
+  return report.originals_left.empty() && report.originals_blocked.empty();
+}
+
 const char* state_after(const store::RepairReport& report) {
   if (report.is_any_lost()) return "lost";
-  return report.originals_left.empty() ? "good" : "damaged";
+  return is_all_restored(report) ? "good" : "damaged";
 }
 
 nlohmann::ordered_json repaired_json(const store::RepairReport& report, const Rest& rest,
@@ -93,6 +97,7 @@ nlohmann::ordered_json repaired_json(const store::RepairReport& report, const Re
           {"files_removed", report.files_removed},
           {"originals_restored", report.originals_restored},
           {"originals_left", report.originals_left},
+          {"originals_blocked", report.originals_blocked},
           {"originals_lost", report.originals_lost},
           {"lost", to_json(rest.files)},
           {"lost_bytes", store::total_bytes(report.lost)},
@@ -241,6 +246,12 @@ Result<int> repair(const RepairArguments& arguments) {
         "--overwrite undoes it\n",
         printable(path));
   }
+  for (const std::string& path : report->originals_blocked) {
+    fmt::print(stderr,
+               "calpe repair: {} is in the way of what was protected; move it away and run calpe "
+               "repair again\n",
+               printable(path));
+  }
   print_rest(*report, rest);
   if (!older) {
     fmt::print(stderr,
@@ -249,7 +260,7 @@ Result<int> repair(const RepairArguments& arguments) {
     return exit_code_of(older.error().code);
   }
   if (is_nothing_repaired(*report)) return exit_lost;
-  return report->originals_left.empty() && !report->is_any_lost() ? exit_ok : exit_not_ok;
+  return is_all_restored(*report) && !report->is_any_lost() ? exit_ok : exit_not_ok;
 }
 
 }  // namespace

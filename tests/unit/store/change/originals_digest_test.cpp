@@ -263,5 +263,54 @@ TEST_F(OriginalsDigest, AreInTheListAfterEachUpdate) {
   }
 }
 
+TEST_F(OriginalsDigest, WhatIsInTheWayDoesNotStopTheRepairOfOtherFiles) {
+  trial_.spec = {.data_shards = 2, .parity_shards = 2};
+  fs::create_directories(trial_.file("d"));
+  for (const char* name : {"a", "b", "d/e"})
+    trial_.put(name, pattern(500, static_cast<unsigned>(*name)));
+  tests::set_time(trial_.file("d"), 1000, 7);
+  trial_.protect();
+  fs::remove(trial_.file("a"));
+  fs::create_directories(trial_.file("a/inside"));
+  fs::remove_all(trial_.file("d"));
+  trial_.put("d", "a file now", 2000);
+  fs::remove(trial_.file("b"));
+  const auto set = trial_.find();
+  ASSERT_TRUE(set);
+  const auto repaired = repair_set(trial_.files, *set, {.overwrite = true});
+  ASSERT_TRUE(repaired) << repaired.error().message;
+  EXPECT_EQ(repaired->originals_restored, std::vector<std::string>{trial_.file("b")});
+  EXPECT_EQ(repaired->originals_blocked,
+            (std::vector<std::string>{trial_.file("a"), trial_.file("d")}));
+  EXPECT_EQ(tests::read_bytes(trial_.file("b")), pattern(500, 'b'));
+  EXPECT_TRUE(fs::is_directory(trial_.file("a/inside")));
+  fs::remove_all(trial_.file("a"));
+  fs::remove(trial_.file("d"));
+  EXPECT_EQ(repair({.overwrite = true}), "");
+  EXPECT_EQ(trial_.verify(), "");
+}
+
+TEST_F(OriginalsDigest, LeftoversOfAKilledRepairAreNotProtected) {
+  trial_.put("a", pattern(500, 1));
+  fs::create_directories(trial_.file("d"));
+  trial_.put("d/b", pattern(500, 2));
+  tests::set_time(trial_.file("d"), 1000, 7);
+  trial_.protect();
+  trial_.put(".calpe-restore-17-0", "half");
+  trial_.put("d/.calpe-restore-17-1", "half");
+  for (const char* name : {"", "d"})
+    tests::set_time(trial_.file(name), 1000, 7);
+  const auto updated = trial_.update();
+  ASSERT_TRUE(updated) << updated.error().message;
+  EXPECT_TRUE(updated->added.empty());
+  EXPECT_EQ(updated->skipped.size(), 2U);
+  EXPECT_EQ(trial_.repair(), "");
+  EXPECT_FALSE(fs::exists(trial_.file(".calpe-restore-17-0")));
+  EXPECT_FALSE(fs::exists(trial_.file("d/.calpe-restore-17-1")));
+  const auto again = trial_.update();
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_TRUE(again->metadata.empty()) << "directories keep their times";
+}
+
 }  // namespace
 }  // namespace calpe::store
