@@ -334,9 +334,9 @@ Error original_damaged(const std::string& shown, bool is_same_size, DamageCure c
 
 Error renamed_damaged(const std::string& shown, const std::string& old_name) {
   return make_error(ErrorCode::corrupt, shown, " is damaged: it has the size and time of ",
-                    old_name, ", which is gone, but other bytes; calpe repair restores ", old_name,
-                    "; if this is another file, give it another time with touch; nothing was "
-                    "changed");
+                    old_name, ", which is gone, but other bytes; get it back with calpe restore ",
+                    "--only, or, if it is another file, give it another time with touch; nothing ",
+                    "was changed");
 }
 
 DamageCure cure_of(const ShardHeader& header, const Survey& survey, const Entry& entry) {
