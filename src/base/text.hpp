@@ -2,6 +2,7 @@
 // Builds messages without a formatting library: text("parity[", 2, "] has ", 4096, " bytes").
 #pragma once
 #include <concepts>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,14 +36,17 @@ Error invalid(const Parts&... parts) {
   return {ErrorCode::invalid_argument, text(parts...)};
 }
 
-// "0, 3, 5"
+// "0, 3, 5". Lists 16 numbers, then " and 185 more": a code may have 65,536 shards, and a message
+// with three such lists must fit into calpe_error.
 template <class T>
 std::string join(std::span<const T> numbers) {
+  constexpr std::size_t listed_max = 16;
   std::string out;
-  for (const T& number : numbers) {
+  for (const T& number : numbers.first(numbers.size() < listed_max ? numbers.size() : listed_max)) {
     if (!out.empty()) out += ", ";
     append_text(out, number);
   }
+  if (numbers.size() > listed_max) out += text(" and ", numbers.size() - listed_max, " more");
   return out;
 }
 

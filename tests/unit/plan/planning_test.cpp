@@ -204,6 +204,23 @@ TEST(DecodePlanner, EveryLrcPatternThatCanBeRebuiltIs) {
   }
 }
 
+TEST(DecodePlanner, RefusalsListSomeOfManyShards) {
+  CodeSpec spec;
+  spec.data_shards = 40'000;
+  spec.parity_shards = 1000;
+  const code::Code code = *code::make_code(spec);
+  const DecodePlanner planner(code);
+  std::vector<ShardIndex> wanted(1001);
+  std::iota(wanted.begin(), wanted.end(), ShardIndex{30'000});
+  const std::string message = planner.plan(all_but(41'000, wanted), wanted, {}).error().message;
+  EXPECT_EQ(message.find("shards 30000, 30001, 30002, "), 0U) << message;
+  EXPECT_NE(message.find(", 30015 and 985 more cannot be rebuilt from 39999 of 41000 shards"),
+            std::string::npos)
+      << message;
+  EXPECT_TRUE(message.ends_with(" and 985 more; needed: any 40000")) << message;
+  EXPECT_LT(message.size(), 508U);  // calpe_error
+}
+
 TEST(DecodePlanner, RefusalsNameTheOperand) {
   const code::Code code = *code::make_code(spec_of("cauchy", 4, 2));
   const DecodePlanner planner(code);
