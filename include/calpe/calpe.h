@@ -140,7 +140,7 @@ typedef struct calpe_options {
   size_t struct_size;
   const char* backend;         /* NULL = "auto"; "a+b" splits each job between a and b */
   uint32_t threads;            /* 0 or 1 = calling thread; CALPE_THREADS_ALL = one per core */
-  uint32_t plan_cache_entries; /* 0 = 1024; UINT32_MAX = none */
+  uint32_t plan_cache_entries; /* 0 = 1024; UINT32_MAX = none; wide plans take one per 64 KiB */
   uint32_t allow_unproven;     /* non-zero = accept an unproven custom matrix */
   uint32_t effort;             /* CALPE_EFFORT_FAST, ...; layout packets only */
 } calpe_options;

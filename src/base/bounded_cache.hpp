@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A map with a maximum number of entries that evicts the least recently used.
+// A map with a maximum size that evicts the least recently used.
 #pragma once
 #include <cstddef>
 #include <iterator>
@@ -20,6 +20,7 @@ namespace calpe {
 template <class Value>
 class BoundedCache {
  public:
+  // The capacity is a sum of weights. The newest entry stays even if it weighs more.
   explicit BoundedCache(std::size_t capacity) : capacity_(capacity) {}
 
   std::optional<Value> find(std::string_view key) {
@@ -32,21 +33,24 @@ class BoundedCache {
   }
 
   // Keeps the existing value if another thread was faster.
-  void insert(std::string key, Value value) {
+  void insert(std::string key, Value value, std::size_t weight = 1) {
     if (capacity_ == 0) return;
     std::list<Entry> leaving;  // destroyed without the lock: may be the last reference to a kernel
     const std::lock_guard lock(mutex_);
     if (index_.contains(key)) return;
-    entries_.push_front({std::move(key), std::move(value)});
+    entries_.push_front({std::move(key), std::move(value), weight});
     try {
       index_.emplace(entries_.front().key, entries_.begin());
     } catch (...) {
       entries_.pop_front();
       throw;
     }
-    if (entries_.size() > capacity_) {
-      index_.erase(entries_.back().key);
-      leaving.splice(leaving.begin(), entries_, std::prev(entries_.end()));
+    weight_ += weight;
+    while (weight_ > capacity_ && entries_.size() > 1) {
+      const auto oldest = std::prev(entries_.end());
+      index_.erase(oldest->key);
+      weight_ -= oldest->weight;
+      leaving.splice(leaving.begin(), entries_, oldest);
     }
   }
 
@@ -61,10 +65,12 @@ class BoundedCache {
   struct Entry {
     std::string key;
     Value value;
+    std::size_t weight;
   };
   const std::size_t capacity_;
   mutable ForkMutex mutex_;
   std::list<Entry> entries_;  // most recently used first
+  std::size_t weight_ = 0;    // of all entries
   // Views into entries_, whose nodes never move.
   std::unordered_map<std::string_view, typename std::list<Entry>::iterator> index_;
 };

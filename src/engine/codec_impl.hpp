@@ -62,6 +62,9 @@ struct Plan::Impl {
   }
   static constexpr std::size_t direct_batch_bytes_max = 128 * 1024;
 
+  // Entries of the plan cache that the plan takes, see CodecOptions.
+  std::size_t cache_weight(std::size_t key_bytes) const noexcept;
+
   engine::Task task(RunOptions options = {}) const noexcept {
     return {.kernel = kernel.get(),
             .reads = recipe.reads,
@@ -171,7 +174,7 @@ struct Codec::Impl {
     if (auto found = plans.find(key.view())) return *std::move(found);
     CALPE_TRY(plan::Recipe recipe, make());
     CALPE_TRY(auto plan, compile(std::move(recipe)));
-    plans.insert(std::string(key.view()), plan);
+    plans.insert(std::string(key.view()), plan, plan->cache_weight(key.view().size()));
     return plan;
   }
   // The change of the data shard is the sum of `addends` inputs (1 or 2).

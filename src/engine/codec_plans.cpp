@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/allocation_guard.hpp"
+#include "base/divide_up.hpp"
 #include "base/text.hpp"
 #include "base/try.hpp"
 #include "engine/codec_impl.hpp"
@@ -19,6 +20,18 @@ std::span<const ShardIndex> Plan::writes() const noexcept {
 std::span<const std::uint16_t> Plan::coefficients() const noexcept {
   if (!impl_) return {};
   return impl_->recipe.coefficients.cells();
+}
+
+// Plans of up to 256 shards count as one. The kernel of a larger plan has its coefficients again,
+// or for a transform a few bytes per shard.
+std::size_t Plan::Impl::cache_weight(std::size_t key_bytes) const noexcept {
+  if (has_few_shards) return 1;
+  constexpr std::size_t entry_bytes = 64 * 1024;
+  const std::size_t shards = recipe.reads.size() + recipe.writes.size();
+  const std::size_t lists = (shards + recipe.basis.size()) * sizeof(ShardIndex);
+  const std::size_t cells = recipe.coefficients.cells().size() * sizeof(gf::Element);
+  const std::size_t compiled = recipe.is_transform ? shards * sizeof(std::uint64_t) : cells;
+  return divide_up(key_bytes + lists + cells + compiled, entry_bytes);
 }
 
 const Plan& Codec::plan_encode() const noexcept {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <gtest/gtest.h>
+#include <string>
 #include <thread>
 
 #include "base/bounded_cache.hpp"
@@ -58,6 +59,22 @@ TEST(BoundedCache, EvictsTheLeastRecentlyUsed) {
   EXPECT_EQ(cache.find("c"), 3);
   cache.insert("a", 9);  // ignored: the first one wins
   EXPECT_EQ(cache.find("a"), 1);
+}
+
+TEST(BoundedCache, EvictsUntilTheWeightsFit) {
+  BoundedCache<int> cache(10);
+  for (int i = 0; i < 10; ++i)
+    cache.insert(std::to_string(i), i);
+  cache.insert("heavy", 10, 7);
+  EXPECT_EQ(cache.size(), 4U);
+  EXPECT_FALSE(cache.find("6"));
+  EXPECT_EQ(cache.find("7"), 7);
+  cache.insert("too heavy", 11, 11);  // alone, as the caller just made it
+  EXPECT_EQ(cache.size(), 1U);
+  EXPECT_EQ(cache.find("too heavy"), 11);
+  cache.insert("light", 12);
+  EXPECT_EQ(cache.size(), 1U);
+  EXPECT_EQ(cache.find("light"), 12);
 }
 
 TEST(BoundedCache, WithoutCapacityKeepsNothing) {

@@ -324,6 +324,29 @@ TEST(WideSpec, BeyondBytesTheDefaultIsLchOver16Bits) {
   EXPECT_EQ(Codec::create(spec).error().code, ErrorCode::corrupt);
 }
 
+// A plan has 0.6 MB, so 1024 of them would take most of a small machine's memory.
+TEST(WideSpec, PlansTakeAnEntryOfTheCachePer64KiB) {
+  const Codec codec =
+      *Codec::create(wide_spec({65'000, 500}), {.backend = "reference", .plan_cache_entries = 20});
+  const auto plan_without = [&](ShardIndex lost) {
+    std::vector<ShardIndex> available(65'500);
+    std::iota(available.begin(), available.end(), ShardIndex{0});
+    available.erase(available.begin() + lost);
+    return *codec.plan_decode(available, std::vector{lost});
+  };
+  const Plan first = plan_without(0);
+  const Plan second = plan_without(1);
+  const auto is_kept = [&](const Plan& plan) {
+    return plan_without(plan.writes()[0]).coefficients().data() == plan.coefficients().data();
+  };
+  EXPECT_TRUE(is_kept(first));
+  EXPECT_TRUE(is_kept(second));
+  const Plan third = plan_without(2);
+  EXPECT_TRUE(is_kept(third));
+  EXPECT_TRUE(is_kept(second));
+  EXPECT_FALSE(is_kept(first));
+}
+
 TEST(WideSpec, OtherBackendsRefuseIt) {
   std::vector<std::string> names = {"cpu+cpu"};
   for (const BackendInfo& info : list_backends()) {
