@@ -37,7 +37,9 @@
  *    as a driver serves only the process that opened it. In a child they return
  *    CALPE_ERROR_DEVICE_FAILED and can only be destroyed, with everything made with them. A child
  *    may open such a device only if its parent never tried to.
- * 7. Privileges. In a process that runs setuid, setgid or with raised capabilities, the library
+ * 7. Stack. A call needs up to 256 KiB of the calling thread's stack. Set the size of threads that
+ *    have less, such as those of musl.
+ * 8. Privileges. In a process that runs setuid, setgid or with raised capabilities, the library
  *    ignores all environment variables, runs no compiler and loads no driver.
  *
  * calpe/streams.h has streams: objects that are larger than memory.

@@ -30,9 +30,9 @@
 //
 // Memory. Spans are borrowed for the call. run() and the functions built on it do not allocate once
 // the plan exists, if the codec runs_on_caller(). Codes of more than 256 shards need scratch
-// memory, up to 18 MiB a call, which is kept for later calls where it can be. run_pieces()
+// memory, up to 34 MiB a call; that of up to 16 calls is kept for later ones. run_pieces()
 // allocates when the outputs have more than 1024 pieces. verify() and locate() allocate their
-// result.
+// result. A call needs up to 256 KiB of stack on the calling thread.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -100,25 +100,31 @@ Result<std::vector<ShardIndex>> Codec::verify(std::span<const ConstShard> data,
     CALPE_CHECK(engine::check_count({"parity"}, parity.size(), m));
     const Plan::Impl& plan = *impl_->encode_plan->impl_;
     if (impl_->is_intact(plan, data, parity)) return std::vector<ShardIndex>();
-    std::vector<ConstShard> shards(data.begin(), data.end());
-    shards.insert(shards.end(), parity.begin(), parity.end());
-    CALPE_TRY(const engine::ShardLengths lengths,
-              impl_->check_whole_stripe(shards, {}, "data", "parity"));
-
-    std::vector<ShardIndex> wrong;
-    std::vector<bool> is_wrong(m);
-    engine::SyndromeScan scan(impl_->spec(), *plan.device, plan.task(), shards, lengths);
-    CALPE_CHECK(scan.run({}, [&](const engine::SyndromeBlock& block, engine::SyndromePosition) {
-      for (std::size_t i = 0; i < m; ++i) {
-        if (!is_wrong[i] && any_set(block.of(i))) is_wrong[i] = true;
-      }
-      return std::ranges::find(is_wrong, false) != is_wrong.end();
-    }));
-    for (std::size_t i = 0; i < m; ++i) {
-      if (is_wrong[i]) wrong.push_back(static_cast<ShardIndex>(k + i));
-    }
-    return wrong;
+    return impl_->wrong_parity(plan, data, parity);
   });
+}
+
+// Not inlined: it has 64 KiB on the stack, and so has is_intact() on its way.
+[[gnu::noinline]] Result<std::vector<ShardIndex>> Codec::Impl::wrong_parity(
+    const Plan::Impl& plan, std::span<const ConstShard> data,
+    std::span<const ConstShard> parity) const {
+  std::vector<ConstShard> shards(data.begin(), data.end());
+  shards.insert(shards.end(), parity.begin(), parity.end());
+  CALPE_TRY(const engine::ShardLengths lengths, check_whole_stripe(shards, {}, "data", "parity"));
+
+  std::vector<bool> is_wrong(parity.size());
+  engine::SyndromeScan scan(spec(), *plan.device, plan.task(), shards, lengths);
+  CALPE_CHECK(scan.run({}, [&](const engine::SyndromeBlock& block, engine::SyndromePosition) {
+    for (std::size_t i = 0; i < parity.size(); ++i) {
+      if (!is_wrong[i] && any_set(block.of(i))) is_wrong[i] = true;
+    }
+    return std::ranges::find(is_wrong, false) != is_wrong.end();
+  }));
+  std::vector<ShardIndex> wrong;
+  for (std::size_t i = 0; i < parity.size(); ++i) {
+    if (is_wrong[i]) wrong.push_back(static_cast<ShardIndex>(data.size() + i));
+  }
+  return wrong;
 }
 
 Result<engine::ShardLengths> Codec::Impl::check_whole_stripe(std::span<const ConstShard> shards,

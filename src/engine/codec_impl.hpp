@@ -153,6 +153,10 @@ struct Codec::Impl {
                                                   const char* data, const char* parity) const;
   bool is_intact(const Plan::Impl& plan, std::span<const ConstShard> data,
                  std::span<const ConstShard> parity) const;
+  // verify() of shards that is_intact() does not accept; their number is right.
+  Result<std::vector<ShardIndex>> wrong_parity(const Plan::Impl& plan,
+                                               std::span<const ConstShard> data,
+                                               std::span<const ConstShard> parity) const;
   Result<std::shared_ptr<const Plan::Impl>> compile(plan::Recipe recipe) const;
 
   Status make_tagger();

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstring>
 
+#include "base/assert.hpp"
 #include "base/short_array.hpp"
-#include "engine/run/staging.hpp"
 
 namespace calpe::engine {
 
@@ -16,19 +16,22 @@ namespace {
 constexpr std::size_t block_bytes = 64 * 1024;
 // What is written to be compared stays in L1 together with what it is made from.
 constexpr std::size_t written_bytes = 8 * 1024;
-static_assert(written_bytes <= Staging::bytes);
+constexpr std::size_t line_bytes = 64;
+// Each row has at least a line.
+constexpr std::size_t least_bytes = byte_shard_count_max * line_bytes;
 
 // Writes the shards to other memory, block by block, and compares.
 std::optional<bool> writes_the_same(backend::Device& device, const Task& task,
                                     const std::byte* const* inputs, const std::byte* const* stored,
                                     std::size_t shard_bytes) {
   const std::size_t rows = task.writes.size();
-  Staging staging(device, rows);
-  const std::size_t block = std::max<std::size_t>(64, written_bytes / rows / 64 * 64);
+  alignas(line_bytes) std::array<std::byte, std::max(written_bytes, least_bytes)> room;
+  const std::size_t block = std::max(line_bytes, written_bytes / rows / line_bytes * line_bytes);
+  CALPE_ASSERT(rows * block <= room.size());
   ShortArray<const std::byte*> from(task.reads.size());
   ShortArray<std::byte*> to(rows);
   for (std::size_t r = 0; r < rows; ++r)
-    to[r] = staging.data() + r * block;
+    to[r] = room.data() + r * block;
   for (std::size_t begin = 0; begin < shard_bytes; begin += block) {
     const std::size_t count = std::min(block, shard_bytes - begin);
     for (std::size_t i = 0; i < task.reads.size(); ++i)

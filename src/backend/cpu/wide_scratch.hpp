@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch memory of transforms over GF(2^16), up to 18 MiB for a run: kept from run to run.
+// Scratch memory of transforms over GF(2^16), up to 34 MiB for a run: kept from run to run.
 #pragma once
 #include <cstddef>
 #include <memory>
