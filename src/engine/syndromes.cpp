@@ -28,7 +28,8 @@ SyndromeScan::SyndromeScan(const CodeSpec& spec, backend::Device& device, const 
       out_(task_.writes.size()),
       // A flat layout is read in place. Others are staged, as units are not contiguous in shards.
       staging_(device,
-               (task_.writes.size() + (is_flat(spec) ? 0 : task_.reads.size())) * unit_count_) {
+               (task_.writes.size() + (is_flat(spec) ? 0 : task_.reads.size())) * unit_count_,
+               staged_columns_min(spec)) {
   task_.accumulate = true;  // added to the contents of the check shards
   const Regions regions = regions_of(spec, lengths.data);
   regions_ = {regions.whole, regions.last, regions.ragged};

@@ -127,7 +127,7 @@ Status Executor::run_staged(const Task& task, std::span<const ConstShardPieces> 
   if (is_empty(geometry) || outputs.empty()) return Done{};
   const std::size_t units = unit_count(spec_);
   const std::size_t shards = inputs.size() + outputs.size();
-  Staging staging(device_, shards * units);
+  Staging staging(device_, shards * units, staged_columns_min(spec_));
   const std::size_t columns_max = staging.columns();
   FarCopy copy(device_);
   ShortArray<const std::byte*> in(inputs.size());

@@ -7,19 +7,23 @@
 
 #include "backend/backend.hpp"
 #include "base/leak_on_purpose.hpp"
+#include "engine/run/symbol_units.hpp"
 
 namespace calpe::engine {
 
 // Memory inside the owner, usually on the stack, when the work runs on the caller's thread.
-// Otherwise, and for thousands of rows, memory on the heap, which is leaked if the device hangs, as
+// Otherwise, and for very many rows, memory on the heap, which is leaked if the device hangs, as
 // it may still be written to.
 class Staging {
  public:
   static constexpr std::size_t bytes = 64 * 1024;
+  static constexpr std::size_t few_columns = 16;
 
-  // Holds `rows` rows of columns() bytes.
-  explicit Staging(const backend::Device& device, std::size_t rows = 1) : device_(device) {
-    const bool is_large = rows > bytes / own_columns_min;
+  // Holds `rows` rows of columns() bytes: at least columns_min, which is at most 64.
+  explicit Staging(const backend::Device& device, std::size_t rows = 1,
+                   std::size_t columns_min = few_columns)
+      : device_(device) {
+    const bool is_large = rows > bytes / columns_min;
     if (is_large) line_count_ = rows;
     if (is_large || !device.runs_on_caller()) {
       apart_ = std::unique_ptr<Line[]>(new Line[line_count_]);
@@ -38,7 +42,6 @@ class Staging {
 
  private:
   struct alignas(64) Line : std::array<std::byte, 64> {};
-  static constexpr std::size_t own_columns_min = 16;
 
   const backend::Device& device_;
   std::size_t line_count_ = bytes / sizeof(Line);
@@ -46,5 +49,11 @@ class Staging {
   std::unique_ptr<Line[]> apart_;
   std::array<Line, bytes / sizeof(Line)> own_;  // not zeroed
 };
+
+// Columns that a block of shards should have at least. Kernels over GF(2^16) take as long for fewer
+// columns as for a whole unit.
+inline std::size_t staged_columns_min(const CodeSpec& spec) noexcept {
+  return is_wide(spec) ? wide_unit_bytes : Staging::few_columns;
+}
 
 }  // namespace calpe::engine
