@@ -9,6 +9,7 @@
 
 #include "engine/lch_locator.hpp"
 #include "engine/transform_work.hpp"
+#include "plan/wide_rows.hpp"
 
 namespace calpe::engine {
 
@@ -32,11 +33,8 @@ std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::R
   }
   ir::Transform transform{
       .field = code.field, .points = code.lch->points, .log_size = code.lch->log_size};
-  const auto place = [&](ShardIndex shard) {
-    return static_cast<std::uint16_t>(shard < k ? transform.size() + shard : shard - k);
-  };
-  for (const ShardIndex shard : recipe.reads)
-    transform.places.push_back(place(shard));
+  const auto place = [&](ShardIndex shard) { return plan::lch_place(code, shard); };
+  transform.places = plan::lch_places(code, recipe.reads);
   // Values ascend. The rows of the finish reorder the outputs to match the plan's writes.
   std::vector<ShardIndex> writes = recipe.writes;
   std::ranges::sort(writes);
@@ -44,8 +42,7 @@ std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::R
   const auto parity_written = std::ranges::lower_bound(writes, k);
   const bool encodes = plan::is_encode(code, recipe);
   if (encodes && writes == recipe.writes) {
-    for (const ShardIndex shard : recipe.writes)
-      transform.values.push_back(place(shard));
+    transform.values = plan::lch_places(code, recipe.writes);
   } else if (encodes || recipe.reads.size() == k) {
     std::merge(parity_read, recipe.reads.end(), parity_written, writes.end(),
                std::back_inserter(transform.values));
@@ -68,9 +65,7 @@ std::optional<ir::Transform> lch_transform(const code::Code& code, const plan::R
   const auto cells = static_cast<double>(recipe.coefficients.cells().size());
   double work = transform.finish ? finish_work(transform) : encode_work(transform);
   if (transform.finish && recipe.reads.size() == k) {
-    std::vector<std::uint16_t> written;
-    for (const ShardIndex shard : recipe.writes)
-      written.push_back(place(shard));
+    const std::vector<std::uint16_t> written = plan::lch_places(code, recipe.writes);
     // A locator that rebuilds one whole coset has no scales (or, for all parities in another order
     // than the code's, scales of zero: nothing is lost). Compared before it is made, because that
     // takes longer than the rest of the plan.

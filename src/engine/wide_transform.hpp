@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans of wide codes as additive FFTs, and as matrices for builds without these.
 #pragma once
-#include <cstddef>
-
 #include <calpe/result.hpp>
 
 #include "code/code.hpp"
@@ -15,9 +13,7 @@ namespace calpe::engine {
 // Requires a recipe of a wide code that has a basis. Borrows the code's points.
 ir::Transform wide_transform(const code::Code& code, const plan::Recipe& recipe);
 
-// The same as coefficients. Refuses more than wide_cells_max of them, the most that
-// plan::prefers_rows() multiplies by.
-inline constexpr std::size_t wide_cells_max = std::size_t{1} << 20;
+// The same as coefficients. Refuses more than plan::wide_cells_max of them.
 Result<gf::Matrix> wide_matrix(const code::Code& code, const plan::Recipe& recipe);
 
 }  // namespace calpe::engine

@@ -154,7 +154,7 @@ std::optional<std::vector<ShardIndex>> ErrorLocator::explain_cauchy(
   const gf::Field& field = *planner_->code().field;
   const auto point = [&](ShardIndex shard) {
     const code::Code& code = planner_->code();
-    return code.is_wide() ? code.lch->points[wide_place(code, shard)]
+    return code.is_wide() ? code.lch->points[lch_place(code, shard)]
                           : planner_->cauchy()->point(shard);
   };
   std::size_t checks = syndromes.size();

@@ -18,17 +18,17 @@ using gf::Element;
 std::size_t coset_count(const code::Code& code, std::span<const ShardIndex> shards) {
   std::vector<bool> is_in((code.field->size() >> code.lch->log_size) + 1);
   for (const ShardIndex shard : shards)
-    is_in[wide_place(code, shard) >> code.lch->log_size] = true;
+    is_in[lch_place(code, shard) >> code.lch->log_size] = true;
   return static_cast<std::size_t>(std::ranges::count(is_in, true));
 }
 
 }  // namespace
 
-std::vector<std::uint16_t> wide_places(const code::Code& code, std::span<const ShardIndex> shards) {
+std::vector<std::uint16_t> lch_places(const code::Code& code, std::span<const ShardIndex> shards) {
   std::vector<std::uint16_t> places;
   places.reserve(shards.size());
   for (const ShardIndex shard : shards)
-    places.push_back(wide_place(code, shard));
+    places.push_back(lch_place(code, shard));
   return places;
 }
 
@@ -36,11 +36,9 @@ std::vector<std::uint16_t> wide_places(const code::Code& code, std::span<const S
 // product and two additions. Decoding has two transforms more than the cosets read and written.
 bool prefers_rows(const code::Code& code, std::span<const ShardIndex> reads,
                   std::span<const ShardIndex> writes) {
-  // Beyond this, the tables of a matrix do not stay in any cache.
-  constexpr std::size_t cells_max = std::size_t{1} << 20;
   const std::size_t cells = reads.size() * writes.size();
   if (cells == 0) return true;
-  if (cells > cells_max) return false;
+  if (cells > wide_cells_max) return false;
   const unsigned log_size = code.lch->log_size;
   if (log_size < 2) return true;
   const std::size_t cosets = coset_count(code, reads) + coset_count(code, writes) + 2;
@@ -58,7 +56,7 @@ gf::Matrix wide_rows(const code::Code& code, std::span<const ShardIndex> basis,
   CALPE_ASSERT(basis.size() == code.data_shards());
   std::vector<bool> is_known(count);
   for (const ShardIndex shard : basis)
-    is_known[wide_place(code, shard)] = true;
+    is_known[lch_place(code, shard)] = true;
   std::vector<std::uint16_t> unknown;
   for (std::size_t place = 0; place < count; ++place) {
     if (!is_known[place]) unknown.push_back(static_cast<std::uint16_t>(place));
@@ -67,10 +65,10 @@ gf::Matrix wide_rows(const code::Code& code, std::span<const ShardIndex> basis,
   const std::uint32_t order = field.order();
   gf::Matrix rows(writes.size(), reads.size());
   for (std::size_t r = 0; r < writes.size(); ++r) {
-    const std::size_t to = wide_place(code, writes[r]);
+    const std::size_t to = lch_place(code, writes[r]);
     CALPE_ASSERT(!is_known[to]);
     for (std::size_t c = 0; c < reads.size(); ++c) {
-      const std::size_t from = wide_place(code, reads[c]);
+      const std::size_t from = lch_place(code, reads[c]);
       const std::uint32_t log =
           logs[from] + 2 * order - logs[to] - field.log(code.lch->points[to ^ from]);
       rows(r, c) = field.exp(log % order);
@@ -90,10 +88,10 @@ std::vector<std::uint32_t> wide_dual_logs(const code::Code& code,
   std::vector<std::uint16_t> empty(count - size - code.data_shards());
   std::iota(empty.begin(), empty.end(), static_cast<std::uint16_t>(size + code.data_shards()));
   const auto scales = locator_logs(field, code.lch->points, empty, count);
-  const auto products = locator_logs(field, code.lch->points, wide_places(code, available), count);
+  const auto products = locator_logs(field, code.lch->points, lch_places(code, available), count);
   std::vector<std::uint32_t> logs;
   logs.reserve(shards.size());
-  for (const std::uint16_t place : wide_places(code, shards)) {
+  for (const std::uint16_t place : lch_places(code, shards)) {
     const std::uint64_t log = std::uint64_t{scales[place]} + products[place];
     logs.push_back(
         static_cast<std::uint32_t>((2 * std::uint64_t{field.order()} - log) % field.order()));

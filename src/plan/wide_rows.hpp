@@ -14,15 +14,18 @@
 
 namespace calpe::plan {
 
-// Position of a shard among the points: parity first, then data.
-inline std::uint16_t wide_place(const code::Code& code, ShardIndex shard) noexcept {
+// Position of a shard of lch among the points: parity first, then data.
+inline std::uint16_t lch_place(const code::Code& code, ShardIndex shard) noexcept {
   const std::size_t k = code.data_shards();
   const std::size_t place =
       shard < k ? (std::size_t{1} << code.lch->log_size) + shard : std::size_t{shard} - k;
   return static_cast<std::uint16_t>(place);
 }
 
-std::vector<std::uint16_t> wide_places(const code::Code& code, std::span<const ShardIndex> shards);
+std::vector<std::uint16_t> lch_places(const code::Code& code, std::span<const ShardIndex> shards);
+
+// The most coefficients of a plan: the tables of more do not stay in any cache.
+inline constexpr std::size_t wide_cells_max = std::size_t{1} << 20;
 
 // True if multiplying by coefficients takes less work than transforms.
 bool prefers_rows(const code::Code& code, std::span<const ShardIndex> reads,
