@@ -418,8 +418,8 @@ class Codec(Batches, Prepares, Queues, Tags):
 
         `shards` has all k+m entries, with None for a missing shard, or maps indices to shards.
         `rebuilt` has a writable buffer per missing shard. With `data_only`, missing parity shards
-        are left out. Repeated losses cost no planning. `shard_bytes` is the length of a data
-        shard; it is needed only if no data shard is present in layout packets.
+        are left out. Repeated losses cost no planning. `shard_bytes` is the length of a data shard.
+        It is needed only in layout packets or with word_bits 16, if no data shard is present.
 
         Raises `UnrecoverableError` if too many shards are missing.
 

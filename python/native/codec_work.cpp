@@ -26,12 +26,11 @@ RunOptions options_of(bool accumulate, py::handle stores) {
   return options;
 }
 
-// Returns the length of a data shard from the plan's inputs. With packets, parity may be longer.
+// Returns the length of a data shard from the plan's inputs.
 std::size_t shard_bytes_of(const Codec& codec, const Plan& plan, const InputShards& inputs) {
   const bool has_data = !plan.reads().empty() && plan.reads()[0] < codec.spec().data_shards;
-  if (!has_data && codec.spec().layout == Layout::packets) {
-    refuse("only parity is read, which does not give the length of data shards in layout packets;",
-           " pass the output buffers");
+  if (!has_data && has_longer_parity(codec.spec())) {
+    refuse("only parity is read, which may be longer than data shards; pass the output buffers");
   }
   return inputs.first_bytes();  // reads ascend, so data comes first
 }

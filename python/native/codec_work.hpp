@@ -8,6 +8,11 @@
 
 namespace calpe::python {
 
+// If so, the length of parity does not give that of data.
+inline bool has_longer_parity(const CodeSpec& spec) noexcept {
+  return spec.layout == Layout::packets || spec.word_bits == 16;
+}
+
 // `stores`: "automatic", "cached" or "streaming". If `outputs` is None, creates a list of
 // bytearray. Returns the outputs.
 py::object encode(const Codec& codec, py::handle data, py::object parity, py::handle stores);

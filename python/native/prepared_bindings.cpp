@@ -25,8 +25,10 @@ Prepared prepare(const Codec& codec, const Plan& plan, py::handle shard_bytes, b
                  py::handle stores) {
   const auto bytes = number_of<std::size_t>(shard_bytes, "shard_bytes");
   if (codec.parity_bytes(bytes) != bytes) {
-    refuse("shard_bytes is ", bytes, "; expected a multiple of ", codec.spec().word_bits,
-           " with layout packets");
+    const bool has_packets = codec.spec().layout == Layout::packets;
+    refuse("shard_bytes is ", bytes, "; expected a multiple of ",
+           has_packets ? codec.spec().word_bits : 2, " with ",
+           has_packets ? "layout packets" : "word_bits 16");
   }
   // A stripe that no buffer can hold; its length could not be calculated below.
   const std::size_t shards =

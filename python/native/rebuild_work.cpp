@@ -79,7 +79,7 @@ class WholeStripe {
     const CodeSpec& spec = request.codec.spec();
     for (std::size_t i = 0; i < present_.get().size(); ++i) {
       if (std::ranges::binary_search(missing(), static_cast<ShardIndex>(i))) continue;
-      if (i >= spec.data_shards && spec.layout == Layout::packets) return std::nullopt;
+      if (i >= spec.data_shards && has_longer_parity(spec)) return std::nullopt;
       return present_.get()[i].size();
     }
     return 0;  // nothing is present, which rebuild() refuses
@@ -104,8 +104,7 @@ class WholeStripe {
       if (!std::ranges::binary_search(missing(), index)) available.push_back(index);
     }
     value_of(request.codec.plan_decode(available, wanted_));
-    refuse(name_, " has only parity, which does not give the length of data shards in layout ",
-           "packets; pass shard_bytes");
+    refuse(name_, " has only parity, which may be longer than data shards; pass shard_bytes");
   }
   // Names the buffer that the caller passed; rebuild() would name the shard.
   void check_buffers(const Request& request) const {

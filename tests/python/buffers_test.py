@@ -167,6 +167,26 @@ def test_released_and_empty_buffers():
     assert calpe.Codec(2, 1).encode(np.zeros((2, 0), np.uint8)) == [b""]
 
 
+def test_lengths_of_new_shards_with_word_bits_16():
+    codec = calpe.Codec(2, 300)
+    data = [b"x" * 65, b"y" * 65]
+    parity = codec.encode(data)
+    assert {len(shard) for shard in parity} == {66}
+    for rebuild in [lambda: codec.rebuild([None, None, *parity]),
+                    lambda: codec.rebuild_batch([[None, None, *parity]])]:
+        with pytest.raises(calpe.InvalidArgumentError, match="pass shard_bytes"):
+            rebuild()
+    assert codec.rebuild([None, None, *parity], shard_bytes=65) == data
+    assert codec.rebuild([None, data[1], *parity]) == [data[0]]
+    only_parity = codec.plan_decode([2, 3], [0])
+    with pytest.raises(calpe.InvalidArgumentError, match="only parity is read"):
+        codec.decode(only_parity, dict(enumerate(parity, 2)))
+    with pytest.raises(calpe.InvalidArgumentError, match="expected a multiple of 2 with word_bits"):
+        codec.prepare(codec.plan_encode(), 65)
+    with pytest.raises(calpe.UnrecoverableError):
+        codec.rebuild([None] * 301 + [parity[-1]])
+
+
 def test_lengths_of_new_shards_in_packets():
     codec = calpe.Codec(3, 3, profile="cauchy", layout="packets")
     data = [bytes(b"x" * 1001), bytes(b"y" * 1001), bytes(b"z" * 1001)]
