@@ -10,9 +10,10 @@
 // encode, decode and update use particular plans; run() applies any plan.
 //
 // Lengths. Shards may have any alignment and any length from 0 to PTRDIFF_MAX - 64. With
-// Layout::bytes all shards of a stripe have the same length. With Layout::packets, data shards have
-// `shard_bytes` and parity shards have parity_bytes(shard_bytes). That is at most w-1 bytes more,
-// and equal for multiples of w.
+// Layout::bytes and word_bits 8 all shards of a stripe have the same length. Otherwise, data shards
+// have `shard_bytes` and parity shards have parity_bytes(shard_bytes). With Layout::packets that is
+// at most w-1 bytes more, and equal for multiples of w. With word_bits 16, which codes of more than
+// 256 shards have, it is one byte more for odd lengths.
 //
 // Threads. A Codec is immutable. Threads may call every const member at the same time, as long as
 // no two calls write the same shard. Work runs on the calling thread unless CodecOptions asks for
@@ -155,7 +156,7 @@ struct StridedOutputs {
 // codec and the plan.
 //
 // The caller guarantees what Codec::run() checks: as many pointers as the plan reads and writes, at
-// least shard_bytes() behind each (with Layout::packets parity_bytes() behind parity), and no
+// least shard_bytes() behind each (parity_bytes() of it behind parity), and no
 // output that overlaps an input or another output. Anything else is undefined behaviour.
 class PreparedPlan {
  public:
@@ -255,10 +256,10 @@ class Codec {
 
   // Shard lengths must be a multiple of this. It is 1, except for profiles with Jerasure's packets.
   std::size_t shard_bytes_multiple() const noexcept;
-  // Length of a parity shard for data shards of shard_bytes; differs only with Layout::packets.
+  // Length of a parity shard for data shards of shard_bytes, see "Lengths" above.
   std::size_t parity_bytes(std::size_t shard_bytes) const noexcept;
   // Returns the smallest range around `range` that can be coded alone. Pass this part of every
-  // shard as if it were a whole shard. With Layout::bytes it is `range` itself.
+  // shard as if it were a whole shard. With Layout::bytes and word_bits 8 it is `range` itself.
   ByteRange codable_range(ByteRange range, std::size_t shard_bytes) const noexcept;
 
   // --- objects -------------------------------------------------------------------------------

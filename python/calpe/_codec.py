@@ -174,7 +174,9 @@ class Codec(Batches, Prepares, Queues, Tags):
         return self._native.shard_bytes_multiple()
 
     def parity_bytes(self, shard_bytes: int) -> int:
-        """Length of a parity shard for data shards of `shard_bytes`; longer only with packets.
+        """Length of a parity shard for data shards of `shard_bytes`.
+
+        Longer only with packets, and for odd lengths with word_bits 16.
 
         >>> Codec(4, 2, profile="cauchy", layout="packets").parity_bytes(1001)
         1008
