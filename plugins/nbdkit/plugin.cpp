@@ -107,6 +107,7 @@ int get_ready() {
   return guarded([]() -> Status {
     plugin().foreground_process = ::getpid();
     // nbdkit reports -r only to connections, not to the plugin.
+    plugin().settings.service.is_server = true;
     plugin().settings.service.is_read_only = is_read_only_command(command_line());
     auto service = Service::open(plugin().settings.members, plugin().settings.service);
     if (!service) return std::move(service).error();
@@ -250,6 +251,8 @@ nbdkit_plugin make_callbacks() noexcept {
       "control=SOCKET       Control socket for `calpe array --control`.\n"
       "rebuild-rate=SIZE    Rebuild rate in bytes per second (default: 0, no limit).\n"
       "scrub-rate=SIZE      Scrub rate in bytes per second (default: 0, no limit).\n"
+      "scrub-every=TIME     Scrub when the last complete scrub is older, such as 30d (default: 0,\n"
+      "                     only on request). A server always resumes an interrupted scrub.\n"
       "take-spares=no       Do not use spares automatically.\n"
       "lease=SECONDS        Time between renewals of the lease (default: 1).\n"
       "member-timeout=SECONDS  Take out a member that does not answer for so long (default: 30\n"

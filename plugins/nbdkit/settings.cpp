@@ -54,6 +54,24 @@ Result<std::uint32_t> timeout(std::string_view key, const char* value) {
   return static_cast<std::uint32_t>(seconds * 1000);
 }
 
+// "30d", "12h"; at most about a hundred years.
+Result<std::uint32_t> duration(std::string_view key, const char* value) {
+  char* end = nullptr;
+  const unsigned long long count = std::strtoull(value, &end, 10);
+  const std::string_view unit = end;
+  std::uint64_t seconds = 0;
+  if (unit == "d") seconds = 24 * 3600;
+  if (unit == "h") seconds = 3600;
+  if (unit == "m") seconds = 60;
+  if (unit == "s" || (unit.empty() && count == 0)) seconds = 1;
+  const bool is_number = end != value && *value >= '0' && *value <= '9';
+  if (!is_number || seconds == 0 || count > 36500 * std::uint64_t{24} * 3600 / seconds) {
+    return invalid(key, " is ", value,
+                   "; expected a time such as 30d, 12h, 45m or 90s, or 0 for never");
+  }
+  return static_cast<std::uint32_t>(count * seconds);
+}
+
 Result<bool> yes_or_no(std::string_view key, const char* value) {
   const int is_yes = nbdkit_parse_bool(value);
   if (is_yes < 0) return invalid(key, " is ", value, "; expected yes or no");
@@ -87,6 +105,10 @@ Status set(Settings& settings, std::string_view key, const char* value) {
     CALPE_TRY(settings.service.scrub_rate, rate(key, value));
     return Done{};
   }
+  if (key == "scrub-every") {
+    CALPE_TRY(settings.service.scrub_every_seconds, duration(key, value));
+    return Done{};
+  }
   if (key == "take-spares") {
     CALPE_TRY(settings.service.takes_spares, yes_or_no(key, value));
     return Done{};
@@ -104,7 +126,7 @@ Status set(Settings& settings, std::string_view key, const char* value) {
     return Done{};
   }
   return invalid("unknown parameter ", key, "; expected member, members, control, rebuild-rate, ",
-                 "scrub-rate, take-spares, lease, member-timeout or hook");
+                 "scrub-rate, scrub-every, take-spares, lease, member-timeout or hook");
 }
 
 Status check(const Settings& settings) {

@@ -21,7 +21,7 @@ sys.path.insert(0, str(image.HERE.parent / "integration" / "array"))
 import lab  # noqa: E402, pylint: disable=wrong-import-position
 
 # docs/format.md, docs/array-format.md
-SHARDS, ORIGINALS, ARRAY = "shards-1", "shards-2", "array-1"
+SHARDS, ORIGINALS, ARRAY, GROWN = "shards-1", "shards-2", "array-1", "array-2"
 
 
 def make_tree(folder, seed):
@@ -91,7 +91,7 @@ def interrupted_update(calpe, faults, work, is_begun):
     raise SystemExit("update has more calls than were expected")
 
 
-def crashed_array(work, lost):
+def crashed_array(work, lost, is_grown=False):
     """Killed with batches in its log; `lost` members went away while it was written."""
     content = random.Random(3).randbytes(200_000)
     with lab.Lab(data=3, parity=2, member=512 * lab.KIB,
@@ -101,9 +101,15 @@ def crashed_array(work, lost):
         array.start()
         if lost:
             array.array("fail", "--member", 1, "--control", array.control)
+        if is_grown:
+            for bytes_ in (400 << 10, 500 << 10):
+                array.array("grow", "--size", bytes_, "--control", array.control)
         client = array.client()
         size = client.get_size()
         held = bytearray(size)
+        if is_grown:  # over the end of a segment
+            client.pwrite(content[:70_000], size - 120_000)
+            held[size - 120_000:size - 50_000] = content[:70_000]
         for at, part in ((0, content[:150_000]), (5000, content[150_000:155_000]),
                          (98304, content[160_000:164_096])):
             client.pwrite(part, at)
@@ -133,6 +139,7 @@ def main():
         f"{SHARDS}-update-begun": lambda work: interrupted_update(calpe, faults, work, True),
         f"{ARRAY}-crashed": lambda work: crashed_array(work, 0),
         f"{ARRAY}-degraded": lambda work: crashed_array(work, 1),
+        f"{GROWN}-grown": lambda work: crashed_array(work, 0, True),
     }
     for name, make in makers.items():
         if names and name not in names:

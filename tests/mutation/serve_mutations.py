@@ -5,6 +5,7 @@ from mutation import Mutation
 SERVE = "unit_array"
 FILES = "unit_array/*FileMembers*"
 SERVICE = "src/array/service/service.cpp"
+SCRUBS = "src/array/service/scrub_work.cpp"
 REQUESTS = "src/array/service/requests.cpp"
 STATUS = "src/array/service/status_json.cpp"
 FILE_MEMBERS = "src/array/members/file_members.cpp"
@@ -20,8 +21,8 @@ SERVE_MUTATIONS = [
              "src/array/service/member_watch.cpp",
              "if (!is_answered || (!look->is_deleted && !look->is_truncated)) return {};",
              "if (!is_answered || !look->is_truncated) return {};", (SERVE,)),
-    Mutation("serve: pause does not pause", SERVICE,
-             "if (!scrub_.is_running || is_paused_) return", "if (!scrub_.is_running) return",
+    Mutation("serve: pause does not pause", SCRUBS,
+             "if (!is_scrubbing_ || is_paused_) return now", "if (!is_scrubbing_) return now",
              (SERVE,)),
     Mutation("serve: a member that is back is rebuilt from its start", SERVICE,
              "if (!is_member(role, place) || !array_->readd(role)) {",
@@ -29,10 +30,10 @@ SERVE_MUTATIONS = [
     Mutation("serve: a file that is there again is not looked for",
              "src/array/service/member_watch.cpp",
              "  if (!is_any_opened && returned_ == 0) return;\n", "  return;\n", (SERVE,)),
-    Mutation("serve: what a scrub repaired is not counted", SERVICE,
-             "  scrub_.repaired += step->blocks_repaired;\n", "", (SERVE,)),
+    Mutation("serve: what a scrub repaired is not counted", SCRUBS,
+             "  scrubs_.found.repaired += step.blocks_repaired;\n", "", (SERVE,)),
     Mutation("serve: a rebuild takes no notice of its rate", SERVICE,
-             "  next_rebuild_ = rebuild_pace_.after(step_bytes(rate), rate, end);\n",
+             "  next_rebuild_ = rebuild_pace_.after(upkeep_step_bytes(rate), rate, end);\n",
              "  next_rebuild_ = end;\n", (SERVE,)),
     Mutation("serve: the log is not emptied when there are no writes", SERVICE,
              "if (const Status done = array_->checkpoint(); !done)",

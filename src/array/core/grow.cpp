@@ -11,7 +11,7 @@ namespace calpe::array {
 namespace {
 
 constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 20U;
-constexpr std::size_t requests_most = 256;
+constexpr std::size_t requests_most = 64;  // between two looks at the lease
 
 // With all places that will have to be as large as the new size demands.
 Result<Growth> plan(Members& members, const Settings& settings, const Shape& shape,

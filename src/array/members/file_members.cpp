@@ -175,7 +175,7 @@ const OpenedMember* FileMembers::opened(unsigned member) const {
 
 std::uint64_t FileMembers::bytes(unsigned member) const {
   const OpenedMember* const there = opened(member);
-  return there == nullptr ? 0 : there->bytes;
+  return there == nullptr ? 0 : there->bytes.load();
 }
 
 std::string FileMembers::path(unsigned member) const {
@@ -244,6 +244,14 @@ bool FileMembers::is_truncated(unsigned member) const {
   return there != nullptr && there->block_device == 0 &&
          ::fstat(there->descriptor.get(), &status) == 0 &&
          static_cast<std::uint64_t>(status.st_size) < there->bytes;
+}
+
+void FileMembers::measure(unsigned member) {
+  const OpenedMember* const there = opened(member);
+  struct stat status = {};
+  if (there == nullptr || ::fstat(there->descriptor.get(), &status) != 0) return;
+  const auto size = size_of(there->descriptor.get(), status, there->path);
+  if (size && *size > there->bytes) there->bytes = *size;
 }
 
 bool FileMembers::is_remote(unsigned member) const {

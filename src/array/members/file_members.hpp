@@ -55,6 +55,8 @@ class FileMembers final : public Members {
   // True for a file without a name, which disappears when we close it.
   bool is_deleted(unsigned member) const;
   bool is_truncated(unsigned member) const;  // shorter than when it was opened
+  // Takes note of a file or disk that was made larger. Does nothing if it was not.
+  void measure(unsigned member);
   // On FUSE, a network file system or a network block device.
   bool is_remote(unsigned member) const;
   // Closes a member that is no longer used, and unlocks it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One opened file or block device, and the system calls for one request.
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,8 +21,8 @@ inline constexpr std::size_t transfer_bytes_max = std::size_t{1} << 30U;
 
 struct OpenedMember {
   store::Descriptor descriptor;
-  store::Descriptor direct;  // O_DIRECT; -1 = not supported
-  std::uint64_t bytes;
+  store::Descriptor direct;                  // O_DIRECT; -1 = not supported
+  mutable std::atomic<std::uint64_t> bytes;  // more after FileMembers::measure()
   dev_t device;
   ino_t inode;
   dev_t block_device;  // 0 = regular file

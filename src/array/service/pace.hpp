@@ -8,6 +8,13 @@
 
 namespace calpe::array {
 
+// Bytes of one step of a rebuild or scrub, which keeps its thread from other work.
+inline std::uint64_t upkeep_step_bytes(std::uint64_t rate) noexcept {
+  constexpr std::uint64_t most = std::uint64_t{16} << 20U;
+  constexpr std::uint64_t steps_in_second = 8;
+  return rate == 0 ? most : std::clamp<std::uint64_t>(rate / steps_in_second, 1, most);
+}
+
 class Pace {
  public:
   using Clock = std::chrono::steady_clock;

@@ -48,6 +48,13 @@ Result<bool> force_of(const Json& request) {
   return request["force"].get<bool>();
 }
 
+Result<std::uint64_t> bytes_of(const Json& request) {
+  if (!request.contains("bytes")) return std::uint64_t{0};
+  if (!request["bytes"].is_number_unsigned())
+    return invalid("bytes is ", shown(request["bytes"]), "; expected a number");
+  return request["bytes"].get<std::uint64_t>();
+}
+
 Status take_rate(const Json& request, const char* key, std::uint64_t& rate) {
   if (!request.contains(key)) return Done{};
   if (!request[key].is_number_unsigned()) {
@@ -90,6 +97,14 @@ Result<Json> set_rates(Service& service, const Json& request) {
   return done_json(Done{});
 }
 
+Result<Json> grow(Service& service, const Json& request) {
+  CALPE_TRY(const std::uint64_t bytes, bytes_of(request));
+  const std::uint64_t before = service.array().bytes();
+  const bool is_dry_run = request.value("dry_run", Json(false)) == Json(true);
+  CALPE_TRY(const std::uint64_t now, is_dry_run ? service.check_grow(bytes) : service.grow(bytes));
+  return Json{{"ok", true}, {"bytes_before", before}, {"bytes", now}};
+}
+
 Result<Json> scrub(Service& service, const Json& request) {
   if (request.value("stop", Json(false)) == Json(true)) {
     service.stop_scrub();
@@ -123,6 +138,7 @@ Result<Json> answered(Service& service, std::string_view line) {
     CALPE_TRY(const std::string path, path_of(request));
     return done_json(service.remove_spare(path));
   }
+  if (what == "grow") return grow(service, request);
   if (what == "scrub") return scrub(service, request);
   if (what == "rate") return set_rates(service, request);
   if (what == "pause" || what == "resume") {
@@ -131,7 +147,7 @@ Result<Json> answered(Service& service, std::string_view line) {
   }
   return invalid(
       "do is ", printable(what, shown_bytes_max),
-      "; expected status, fail, replace, retry, add, remove, scrub, rate, pause or resume");
+      "; expected status, fail, replace, retry, add, remove, grow, scrub, rate, pause or resume");
 }
 
 const char* code_name(ErrorCode code) {

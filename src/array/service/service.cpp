@@ -30,25 +30,12 @@ constexpr std::chrono::milliseconds status_patience(100);
 constexpr std::chrono::milliseconds between_status_tries(1);
 constexpr std::chrono::seconds between_looks(1);
 constexpr std::chrono::seconds idle_before_checkpoint(2);
-// A step keeps the thread from its other work.
 // Progress that is not durable is repeated after a crash.
 constexpr std::chrono::seconds progress_not_durable_most(10);
-constexpr std::uint64_t step_bytes_most = std::uint64_t{16} << 20U;
-constexpr std::uint64_t steps_in_second = 8;
-
-std::uint64_t step_bytes(std::uint64_t rate) {
-  if (rate == 0) return step_bytes_most;
-  return std::clamp<std::uint64_t>(rate / steps_in_second, 1, step_bytes_most);
-}
 
 bool is_any(const ArrayStatus& status, MemberState state) {
   return std::any_of(status.now.members.begin(), status.now.members.end(),
                      [&](const MemberStatus& member) { return member.state == state; });
-}
-
-std::int64_t unix_time() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
 }
 
 }  // namespace
@@ -77,6 +64,7 @@ Result<std::unique_ptr<Service>> Service::open(std::vector<std::string> members,
     return open->can_do_without(places);
   });
   service->last_status_ = service->array_->status();
+  service->load_scrubs();
   service->find_unused();
   service->deadlines_->before_fork();
   return service;
@@ -316,27 +304,30 @@ Status Service::remove_spare(const std::string& path) {
   return done;
 }
 
-Status Service::begin_scrub() {
+void Service::measure_members() {
+  for (unsigned place = 0; place < members_->count(); ++place)
+    deadlines_->call(place, [files = members_, place] { files->measure(place); });
+}
+
+Result<std::uint64_t> Service::check_grow(std::uint64_t bytes) {
   CALPE_CHECK(check_writable());
-  const std::lock_guard lock(mutex_);
-  if (scrub_.is_running) return Done{};  // one at a time
-  const ScrubState before = std::exchange(scrub_, {});
-  scrub_.scrubs_ended = before.scrubs_ended;
-  scrub_.last_end = before.last_end;
-  scrub_.is_running = true;
-  scrub_.all = array_->bytes();
-  changed_.notify_all();
-  return Done{};
+  const std::lock_guard lock(change_mutex_);
+  measure_members();
+  return array::check_grow(*deadlines_, bytes);
 }
 
-void Service::stop_scrub() {
-  const std::lock_guard lock(mutex_);
-  scrub_.is_running = false;
-}
-
-ScrubState Service::scrub_state() const {
-  const std::lock_guard lock(mutex_);
-  return scrub_;
+Result<std::uint64_t> Service::grow(std::uint64_t bytes) {
+  CALPE_CHECK(check_writable());
+  const std::lock_guard lock(change_mutex_);
+  measure_members();
+  const std::uint64_t before = array_->bytes();
+  CALPE_CHECK(array_->grow(bytes));
+  const std::uint64_t now = array_->bytes();
+  restart_scrub();
+  wake();
+  say({"array-grown", text("the array has grown from ", before, " to ", now, " bytes; clients see ",
+                           "that when they connect again")});
+  return now;
 }
 
 ServiceOptions Service::options() const {
@@ -394,6 +385,7 @@ void Service::look_after() {
     if (now >= next_look) {
       look_at_members();
       checkpoint_if_idle();
+      begin_scrub_if_due();
       next_look = now + between_looks;
     }
     if (array_->is_log_half_full()) checkpoint();
@@ -429,7 +421,7 @@ Clock::time_point Service::rebuild_some(Clock::time_point now) {
   const bool is_due = now - last_durable_progress_ >= progress_not_durable_most;
   if (is_due) last_durable_progress_ = now;
   const auto step =
-      array_->rebuild_step(step_bytes(rate), is_due ? Progress::now : Progress::when_due);
+      array_->rebuild_step(upkeep_step_bytes(rate), is_due ? Progress::now : Progress::when_due);
   tell_lost();
   if (is_copying) tell_replaced(status);
   const Clock::time_point end = Clock::now();
@@ -442,48 +434,8 @@ Clock::time_point Service::rebuild_some(Clock::time_point now) {
     if (!is_copying) say({"rebuild-complete", "rebuild complete"});
     return end;
   }
-  next_rebuild_ = rebuild_pace_.after(step_bytes(rate), rate, end);
+  next_rebuild_ = rebuild_pace_.after(upkeep_step_bytes(rate), rate, end);
   return next_rebuild_;
-}
-
-Clock::time_point Service::scrub_some(Clock::time_point now) {
-  std::uint64_t rate = 0;
-  std::uint64_t position = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    // Checked under the lock, so that a scrub requested after a pause does not start.
-    if (!scrub_.is_running || is_paused_) return now + sleep_most;
-    if (next_scrub_ > now) return next_scrub_;
-    rate = options_.scrub_rate;
-    position = scrub_.done;
-  }
-  const auto step = array_->scrub_step(position, step_bytes(rate));
-  tell_lost();
-  const Clock::time_point end = Clock::now();
-  const std::lock_guard lock(mutex_);
-  if (!step) {
-    say({"scrub-failed", text("scrub: ", step.error().message), true});
-    scrub_.is_running = false;
-    scrub_.why = step.error().message;
-    return end;
-  }
-  for (std::size_t role = 0; role < step->blocks_wrong.size(); ++role)
-    scrub_.found += step->blocks_wrong[role];
-  scrub_.repaired += step->blocks_repaired;
-  scrub_.columns_lost += step->columns_lost + step->columns_contradicting;
-  scrub_.done = step->next;
-  if (scrub_.done >= scrub_.all) {
-    scrub_.is_running = false;
-    ++scrub_.scrubs_ended;
-    scrub_.last_end = unix_time();
-    say({"scrub-complete",
-         text("scrub complete: ", scrub_.found, " wrong blocks found, ", scrub_.repaired,
-              " repaired"),
-         scrub_.found != 0});
-    return end;
-  }
-  next_scrub_ = scrub_pace_.after(step->next - position, rate, end);
-  return next_scrub_;
 }
 
 // At once, because the number is not stored.

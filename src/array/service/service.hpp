@@ -37,9 +37,12 @@ struct ServiceOptions {
   // behind a network or FUSE, and no limit for others, for which the kernel has its own.
   std::optional<std::uint32_t> member_timeout_milliseconds = {};
   std::string hook = {};  // program to run for each event; empty = none
+  // Start a scrub when the last complete one is older; 0 = only on request.
+  std::uint32_t scrub_every_seconds = 0;
+  bool is_server = false;  // resume a scrub that was interrupted
 };
 
-// State of the running scrub, or of the last one.
+// State of the running or interrupted scrub, or of the last one.
 struct ScrubState {
   bool is_running = false;
   std::uint64_t done = 0;  // bytes of capacity
@@ -48,8 +51,9 @@ struct ScrubState {
   std::uint64_t repaired = 0;
   std::uint64_t columns_lost = 0;  // more than m blocks wrong, or contradictory
   std::uint64_t scrubs_ended = 0;
-  std::int64_t last_end = 0;  // Unix time of the last complete scrub; 0 = none since the start
+  std::int64_t last_end = 0;  // Unix time of the last complete scrub; 0 = none
   std::string why = {};       // why it stopped early
+  ScrubHistory history = {};
 };
 
 // A path that was given, but is not a member.
@@ -101,6 +105,11 @@ class Service {
   Status add_spare(const std::string& path, bool is_forced = false);
   // Erases the superblocks of the spare, and closes and unlocks it.
   Status remove_spare(const std::string& path);
+  // Grows to `bytes` of capacity, or as far as the members allow if it is 0. Takes note of members
+  // that were made larger. Returns the new capacity.
+  Result<std::uint64_t> grow(std::uint64_t bytes);
+  // What grow() would return. Changes nothing.
+  Result<std::uint64_t> check_grow(std::uint64_t bytes);
   Status begin_scrub();
   void stop_scrub();
 
@@ -128,6 +137,7 @@ class Service {
   void keep_lease();
   void watch_for_writers();
   bool is_member(unsigned role, unsigned place);
+  void measure_members();
   void look_after();
   void look_at_members();
   std::string file_loss(unsigned place);
@@ -138,6 +148,10 @@ class Service {
   void checkpoint_if_idle();
   void checkpoint();
   void tell_lost();
+  void load_scrubs();
+  void restart_scrub();
+  void begin_scrub_if_due();
+  bool note_scrubbed(const ScrubProgress& step, std::uint64_t number);  // needs mutex_
   // Each returns when it has more to do.
   Pace::Clock::time_point rebuild_some(Pace::Clock::time_point now);
   Pace::Clock::time_point scrub_some(Pace::Clock::time_point now);
@@ -159,7 +173,11 @@ class Service {
   mutable std::mutex mutex_;    // guards the following members
   std::condition_variable changed_;
   ServiceOptions options_;
-  ScrubState scrub_;
+  ScrubHistory scrubs_;
+  bool is_scrubbing_ = false;
+  std::uint64_t scrubs_begun_ = 0;
+  std::int64_t no_scrub_since_ = 0;  // Unix time when a scrub failed or was stopped
+  std::string why_no_scrub_ = {};
   Pace::Clock::time_point next_rebuild_ = {};
   Pace::Clock::time_point next_scrub_ = {};
   bool is_ending_ = false;

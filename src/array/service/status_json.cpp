@@ -91,10 +91,28 @@ Json rebuild_json(const Inspection& now, std::uint64_t rate) {
   return nullptr;
 }
 
-Json scrub_json(const ScrubState& scrub) {
-  return {{"running", scrub.is_running}, {"done", scrub.done},         {"all", scrub.all},
-          {"found", scrub.found},        {"repaired", scrub.repaired}, {"lost", scrub.columns_lost},
-          {"ended", scrub.scrubs_ended}, {"last_end", scrub.last_end}, {"why", scrub.why}};
+// On the members.
+Json history_json(const ScrubHistory& history) {
+  return {{"begun", history.begun},
+          {"ended", history.complete},
+          {"last_begun", history.last_begun},
+          {"last_end", history.last_end},
+          {"last_found", history.last_found.wrong},
+          {"last_repaired", history.last_found.repaired},
+          {"last_lost", history.last_found.lost}};
+}
+
+Json scrub_json(const ScrubState& scrub, std::uint32_t every) {
+  return {{"running", scrub.is_running},
+          {"done", scrub.done},
+          {"all", scrub.all},
+          {"found", scrub.found},
+          {"repaired", scrub.repaired},
+          {"lost", scrub.columns_lost},
+          {"ended", scrub.scrubs_ended},
+          {"last_end", scrub.last_end},
+          {"why", scrub.why},
+          {"every", every}};
 }
 
 // Fields that an open array and a mere inspection have in common.
@@ -154,8 +172,10 @@ Json status_json(Service& service) {
     json["unused"].push_back({{"path", one.path}, {"why", one.why}});
   json["lost_blocks"] = {{"count", status.blocks_lost}, {"first", status.first_lost}};
   if (status.blocks_lost != 0 && json["state"] == "healthy") json["state"] = "damaged";
-  json["scrub"] = scrub_json(service.scrub_state());
   const ServiceOptions options = service.options();
+  const ScrubState scrub = service.scrub_state();
+  json["scrub"] = scrub_json(scrub, options.scrub_every_seconds);
+  json["scrubs"] = history_json(scrub.history);
   json["rates"] = {{"rebuild", options.rebuild_rate}, {"scrub", options.scrub_rate}};
   json["paused"] = service.is_paused();
   json["takes_spares"] = options.takes_spares;
@@ -174,6 +194,7 @@ Json status_json(Service& service) {
 Json inspection_json(const FileMembers& files, const Inspection& now) {
   Json json = common_json(files, now, why_failed(now), 0);
   json["clean"] = now.is_clean;
+  json["scrubs"] = history_json(now.scrub);
   json["log"] = {{"bytes", now.settings.log_bytes}};
   json["stripes"] = {{"all", stripes_of(now.settings)}};
   return json;

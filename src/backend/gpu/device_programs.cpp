@@ -248,10 +248,10 @@ Result<BytesKernel> bytes_kernel(const gf::FieldRef& field, const gf::Matrix& ro
     ProgramLimits quick = limits;
     ProgramLimits quick_narrow = narrow;
     quick.rounds = quick_narrow.rounds = std::min<std::size_t>(limits.rounds, 1);
-    CALPE_TRY(const std::vector<emit::RowGroup> planes, plane_groups(field, rows, quick));
+    CALPE_TRY(const std::vector<emit::RowGroup> byte_groups, plane_groups(field, rows, quick));
     CALPE_TRY(const std::vector<emit::RowGroup> sliced, sliced_groups(field, rows, quick_narrow));
     const LogicCosts costs = costs_of(form.language);
-    made.is_sliced = sliced_cost(sliced, costs) < planes_cost(planes, costs);
+    made.is_sliced = sliced_cost(sliced, costs) < planes_cost(byte_groups, costs);
   }
   if (made.is_sliced) {
     made.form.word_bytes = emit::sliced_word_bytes;

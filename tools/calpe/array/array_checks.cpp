@@ -108,6 +108,11 @@ Result<Json> check_request(const ArrayPlace& place, const Json& request) {
     CALPE_CHECK(check_grow(*members, found, request));
     return fine;
   }
+  if (what == "grow") {
+    CALPE_TRY(const std::uint64_t bytes,
+              array::check_grow(*members, request.value("bytes", std::uint64_t{0})));
+    return Json{{"ok", true}, {"bytes_before", found.settings.bytes}, {"bytes", bytes}};
+  }
   if (what == "fail") return check_fail(found, request["member"].get<unsigned>());
   if (what == "replace") {
     CALPE_TRY(const MemberStatus member, member_of(found, request["member"].get<unsigned>()));

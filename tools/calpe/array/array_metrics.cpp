@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calpe/array/array_metrics.hpp"
 
+#include <algorithm>
 #include <array>
+#include <ctime>
 #include <fmt/format.h>
 #include <utility>
 #include <vector>
@@ -77,7 +79,7 @@ void add_members(Page& page, const Json& status) {
   page.describe("member_hung", "gauge", "1 if the member does not answer.");
   for (const Json& member : status["members"])
     page.add(member.value("hung", false) ? 1 : 0, {{"member", member_name(member)}});
-  page.describe("member_errors_total", "counter", "Errors of the member since the server started.");
+  page.describe("member_errors_total", "counter", "Errors of the disk of the member.");
   for (const Json& member : status["members"]) {
     page.add(number(member, "read_errors"), {{"member", member_name(member)}, {"kind", "read"}});
     page.add(number(member, "write_errors"), {{"member", member_name(member)}, {"kind", "write"}});
@@ -85,7 +87,7 @@ void add_members(Page& page, const Json& status) {
              {{"member", member_name(member)}, {"kind", "corrupt"}});
   }
   page.describe("member_repaired_blocks_total", "counter",
-                "Blocks of the member that were repaired since the server started.");
+                "Blocks that were repaired on the disk of the member.");
   for (const Json& member : status["members"])
     page.add(number(member, "repaired_blocks"), {{"member", member_name(member)}});
 }
@@ -110,11 +112,28 @@ void add_scrub(Page& page, const Json& scrub) {
            number(scrub, "found"));
   page.one("scrub_repaired_blocks", "gauge", "Blocks repaired by the running or last scrub.",
            number(scrub, "repaired"));
-  page.one("scrubs_total", "counter", "Complete scrubs since the server started.",
-           number(scrub, "ended"));
+  page.one("scrub_interval_seconds", "gauge", "Time between scheduled scrubs; 0 if none.",
+           number(scrub, "every"));
+}
+
+void add_scrub_history(Page& page, const Json& scrubs) {
+  page.one("scrubs_total", "counter", "Complete scrubs.", number(scrubs, "ended"));
+  const std::uint64_t end = number(scrubs, "last_end");
   page.one("scrub_last_end_timestamp_seconds", "gauge",
-           "Unix time of the last complete scrub; 0 if none since the server started.",
-           number(scrub, "last_end"));
+           "Unix time of the last complete scrub; 0 if none.", end);
+  if (end == 0) return;
+  const auto now = static_cast<std::uint64_t>(std::time(nullptr));
+  page.one("scrub_age_seconds", "gauge", "Time since the last complete scrub.",
+           now > end ? now - end : 0);
+  page.one("scrub_last_seconds", "gauge",
+           "Duration of the last complete scrub, with interruptions.",
+           end - std::min(end, number(scrubs, "last_begun")));
+  page.one("scrub_last_wrong_blocks", "gauge", "Wrong blocks found by the last complete scrub.",
+           number(scrubs, "last_found"));
+  page.one("scrub_last_repaired_blocks", "gauge", "Blocks repaired by the last complete scrub.",
+           number(scrubs, "last_repaired"));
+  page.one("scrub_last_lost_columns", "gauge",
+           "Columns that the last complete scrub could not repair.", number(scrubs, "last_lost"));
 }
 
 void add_log(Page& page, const Json& log) {
@@ -141,6 +160,7 @@ std::string array_metrics(const Json& status) {
   page.one("spares", "gauge", "Spares.", status["spares"].size());
   add_members(page, status);
   add_rebuild(page, status);
+  add_scrub_history(page, status["scrubs"]);
   // The rest is known to a server only.
   if (!status.contains("scrub")) return std::move(page).text();
   page.one("lost_blocks", "gauge", "Blocks that cannot be recovered, as far as known.",

@@ -157,8 +157,8 @@ std::string array_explanation(const Json& status) {
     if (number(member, "corrupt_blocks") + number(member, "read_errors") == 0) continue;
     const std::uint64_t repaired = number(member, "repaired_blocks");
     out += fmt::format(
-        "Member {} returned {} and {} since the array was opened; {} repaired from the other "
-        "members. Its disk may be failing.\n",
+        "Member {} returned {} and {} so far; {} repaired from the other members. Its disk may be "
+        "failing.\n",
         number(member, "member"), count_text(number(member, "corrupt_blocks"), "corrupt block"),
         count_text(number(member, "read_errors"), "read error"),
         count_text(repaired, "block") + (repaired == 1 ? " was" : " were"));

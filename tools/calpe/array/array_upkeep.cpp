@@ -119,7 +119,7 @@ Result<int> scrub(ArrayEndpoint& array, const UpkeepArguments& arguments) {
                is_lost ? fmt::format("; WARNING: {}", warning) : "");
     for (const Json& member : status["members"]) {
       if (member["corrupt_blocks"].get<std::uint64_t>() != 0) {
-        fmt::print("member {}: {} since the array was opened\n", member["member"].get<unsigned>(),
+        fmt::print("member {}: {} so far\n", member["member"].get<unsigned>(),
                    count_text(member["corrupt_blocks"].get<std::uint64_t>(), "wrong block"));
       }
     }

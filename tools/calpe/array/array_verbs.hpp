@@ -33,6 +33,7 @@ int run_with_array(const ArrayArguments& arguments, const nlohmann::ordered_json
 int show_refusal(const ArrayArguments& arguments, const nlohmann::ordered_json& answer);
 
 void add_array_create(CLI::App& array, int& exit_code);
+void add_array_grow(CLI::App& array, int& exit_code);
 void add_array_grow_parity(CLI::App& array, int& exit_code);
 void add_array_status(CLI::App& array, int& exit_code);   // and explain, metrics
 void add_array_members(CLI::App& array, int& exit_code);  // fail, replace, add, remove

@@ -88,6 +88,7 @@ void add_array_command(CLI::App& app, int& exit_code) {
   add_array_status(*array, exit_code);
   add_array_members(*array, exit_code);
   add_array_upkeep(*array, exit_code);
+  add_array_grow(*array, exit_code);
   add_array_grow_parity(*array, exit_code);
 }
 

@@ -145,6 +145,38 @@ class Writers {
   std::vector<std::thread> threads_;
 };
 
+TEST_F(ServiceTest, GrowsWhileThreadsWrite) {
+  create(0);
+  open({.scrub_rate = 64 * block});
+  Writers writers(service_->array(), 4);
+  ASSERT_TRUE(wait_for([&] { return writers.rounds() > 200; }));
+  ask({{"do", "scrub"}});
+  ASSERT_TRUE(wait_for([&] { return service_->scrub_state().done != 0; }));
+  const Json possible = ask({{"do", "grow"}, {"dry_run", true}});
+  EXPECT_EQ(service_->array().bytes(), capacity);
+  EXPECT_EQ(ask({{"do", "grow"}, {"bytes", 2 * capacity}})["bytes"], 2 * capacity);
+  EXPECT_EQ(ask({{"do", "grow"}})["bytes_before"], 2 * capacity);
+  EXPECT_GE(service_->array().bytes(), possible["bytes"].get<std::uint64_t>() - capacity / 8);
+  const std::uint64_t rounds = writers.rounds();
+  ASSERT_TRUE(wait_for([&] { return writers.rounds() > rounds + 200; }));
+  writers.stop();
+  EXPECT_EQ(writers.wrong(), 0U);
+  const std::uint64_t end = service_->array().bytes() - 4 * block;
+  EXPECT_EQ(read(end, 4 * block), std::vector<std::byte>(4 * block));
+  const auto content = written(end, 4 * block, 1);
+  EXPECT_TRUE(service_->scrub_state().is_running);
+  ask({{"do", "rate"}, {"scrub", 0}});
+  ASSERT_TRUE(wait_for([&] { return service_->scrub_state().scrubs_ended == 1; }));
+  EXPECT_EQ(service_->scrub_state().found, 0U);
+  EXPECT_EQ(error_of(R"({"do":"grow","bytes":"much"})"),
+            "usage: bytes is \"much\"; expected a number");
+  ASSERT_TRUE(service_->close());
+  service_.reset();
+  open();
+  EXPECT_EQ(read(end, 4 * block), content);
+  EXPECT_EQ(service_->scrub_state().scrubs_ended, 1U);
+}
+
 TEST_F(ServiceTest, MembersComeAndGoDuringWrites) {
   create(1);
   open();
