@@ -153,7 +153,7 @@ Status Array::checkpoint() {
 }
 
 bool Array::is_log_half_full() const noexcept {
-  return impl_->open->log.is_half_full();
+  return impl_->current()->log.is_half_full();
 }
 
 Status Array::close() {
