@@ -125,8 +125,8 @@ def read_by_repair(calpe, tree, parity):
 
 
 def check_reads(calpe, folder, chance):
-    """Each stripe is read to find the damage, and once more where it is damaged, however many of its
-    blocks are lost; what was written is read back."""
+    """Each stripe is read to find the damage, and once more where it is damaged, however many of
+    its blocks are lost; what was written is read back."""
     folder.mkdir()
     tree, parity, count, size = folder / "tree", folder / "parity", 40, 400_000
     tree.mkdir()
