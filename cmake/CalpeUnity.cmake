@@ -27,6 +27,8 @@ function(calpe_unity target)
     cmake_language(DEFER DIRECTORY \"${PROJECT_SOURCE_DIR}\" CALL calpe_unity_groups ${target})")
 endfunction()
 
+set(calpe_grouped_by COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES)
+
 # Runs after all sources are known. CMake's own UNITY_BUILD leaves out files with options of their
 # own, which are a third of the library: coverage for fuzzing, full type information.
 function(calpe_unity_groups target)
@@ -37,7 +39,7 @@ function(calpe_unity_groups target)
   foreach(source IN LISTS sources)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${folder}")
     set(values)
-    foreach(property IN ITEMS COMPILE_OPTIONS COMPILE_DEFINITIONS SKIP_PRECOMPILE_HEADERS)
+    foreach(property IN ITEMS ${calpe_grouped_by} SKIP_PRECOMPILE_HEADERS)
       get_source_file_property(value "${source}" TARGET_DIRECTORY ${target} ${property})
       string(APPEND values "${value}|")
     endforeach()
@@ -68,7 +70,8 @@ function(calpe_unity_groups target)
   endforeach()
 endfunction()
 
-# calpe_unity_group(<target> <number> <file>...): compiles files of equal options as one.
+# calpe_unity_group(<target> <number> <file>...): compiles files of equal options as one. They are
+# taken from the target, as properties of a file would also apply to other targets of its directory.
 function(calpe_unity_group target number)
   list(GET ARGN 0 first)
   set(text)
@@ -77,14 +80,21 @@ function(calpe_unity_group target number)
   endforeach()
   set(together "${PROJECT_BINARY_DIR}/unity/${target}_${number}.cpp")
   file(CONFIGURE OUTPUT "${together}" CONTENT "${text}" @ONLY)
-  target_sources(${target} PRIVATE "${together}")
-  foreach(property IN ITEMS COMPILE_OPTIONS COMPILE_DEFINITIONS)
+  foreach(property IN LISTS calpe_grouped_by)
     get_source_file_property(value "${first}" TARGET_DIRECTORY ${target} ${property})
     if(value)
       set_source_files_properties(
         "${together}" TARGET_DIRECTORY ${target} PROPERTIES ${property} "${value}")
     endif()
   endforeach()
-  set_source_files_properties(
-    ${ARGN} TARGET_DIRECTORY ${target} PROPERTIES HEADER_FILE_ONLY ON)
+  get_target_property(sources ${target} SOURCES)
+  get_target_property(folder ${target} SOURCE_DIR)
+  set(left "${together}")
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY "${folder}" OUTPUT_VARIABLE absolute)
+    if(NOT absolute IN_LIST ARGN)
+      list(APPEND left "${source}")
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES SOURCES "${left}")
 endfunction()
