@@ -66,9 +66,10 @@ ARRAY_MUTATIONS = [
              (MEMORY + "KeepsAcknowledgedWritesOrStops",)),
     Mutation("array: a log counts a part before the batch can be sent", COMMIT,
              "    requests.push_back(request);\n  }\n"
-             "  for (const MemberRequest& request : requests) {\n"
-             "    used_[request.member] += request.bytes.size();\n  }\n",
-             "    used_[role] += request.bytes.size();\n    requests.push_back(request);\n  }\n",
+             "  for (unsigned role = 0; role < layout_.roles(); ++role) {\n"
+             "    if ((header.roles >> role & 1U) != 0) used_[role] += header.part_bytes(role);\n",
+             "    used_[role] += request.bytes.size();\n    requests.push_back(request);\n  }\n"
+             "  for (unsigned role = 0; role < layout_.roles(); ++role) {\n",
              (MEMORY + "LogsCountOnlyTheBatchesThatWereSent",)),
     Mutation("array: a member's going out is forgotten when memory runs out", COMMIT,
              "      roster_.set_changed();  // the next call writes them\n", "",
