@@ -63,8 +63,8 @@ Result<Obtained> compile(Core& core, const GpuKernel& kernel, const VariantKey& 
   const auto limits_of = [&] {
     ProgramLimits limits = limits_for(
         form, task.program ? task.program->inputs() : task.shape.input_shards, !task.program);
-    // Quick search if a caller waits, better search in the background.
-    limits.rounds = core.options.waits ? 1 : 2;
+    // A long search pays off in the background only, for programs that run long enough to tune for.
+    limits.rounds = core.options.waits || !core.options.tunes ? 1 : 2;
     return limits;
   };
   ProgramLimits limits = limits_of();
