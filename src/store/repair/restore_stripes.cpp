@@ -89,7 +89,8 @@ class RestoreStripes {
       files_.read_any(shard, run, {blocks_.data(), block_bytes_, good_});
       const auto bad = std::find(good_.begin(), good_.end(), std::uint8_t{0});
       if (bad != good_.end()) {
-        return make_error(ErrorCode::io, "stripe ", run.first_stripe + (bad - good_.begin()),
+        const auto index = static_cast<std::uint64_t>(bad - good_.begin());
+        return make_error(ErrorCode::io, "stripe ", run.first_stripe + index,
                           " was good but no longer is", files_.read_error_text());
       }
       CALPE_CHECK(give(shard, run));
