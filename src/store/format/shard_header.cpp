@@ -266,6 +266,9 @@ Result<ShardHeader> parse_header(std::span<const std::byte> bytes) {
 std::optional<std::uint32_t> newer_version(std::span<const std::byte> bytes) {
   if (bytes.size() != header_bytes) return std::nullopt;
   if (std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) return std::nullopt;
+  // Without the checksum, damage to the version would look like a newer one.
+  const auto checksum = load_little<std::uint64_t>(bytes.data() + checksum_at);
+  if (checksum != plain_checksum(bytes.first(checksum_at))) return std::nullopt;
   const auto version = load_little<std::uint32_t>(bytes.data() + 8);
   return version > header_version_digests ? std::optional(version) : std::nullopt;
 }

@@ -147,6 +147,9 @@ TEST(ShardHeader, ANewerVersionIsToldFromDamage) {
   EXPECT_EQ(newer_version(patched(good, 8, std::uint32_t{3})), 3U);
   EXPECT_EQ(newer_version(patched(patched(good, 8, std::uint32_t{3}), 0, std::uint8_t{0})),
             std::nullopt);
+  HeaderBytes damaged = good;
+  damaged[11] ^= std::byte{0x80};
+  EXPECT_EQ(newer_version(damaged), std::nullopt);
 }
 
 TEST(ShardHeader, EveryFieldOutOfRangeIsNamed) {
