@@ -649,7 +649,7 @@ CALPE_API CALPE_CHECKED calpe_status calpe_queue_plan_create(const calpe_codec* 
                                                              size_t shard_bytes, uint32_t flags,
                                                              calpe_queue_plan** out,
                                                              calpe_error* error);
-/* Returns the length of the workspace for so many stripes. */
+/* Returns the length of the workspace for stripe_count stripes. */
 CALPE_API size_t calpe_queue_plan_workspace_bytes(const calpe_queue_plan* plan,
                                                   size_t stripe_count);
 /* Applies the plan to stripes in a CUstream of the context from calpe_native_context(); NULL is the

@@ -48,8 +48,8 @@ class QueuePlan {
   QueuePlan& operator=(const QueuePlan&) noexcept = default;
 
   std::size_t shard_bytes() const noexcept;
-  // Length of the workspace for so many stripes, 8 bytes per shard and at most 255 more. It may
-  // have any address.
+  // Length of the workspace for stripe_count stripes: 8 bytes per shard and at most 255 more. It
+  // may have any address.
   std::size_t workspace_bytes(std::size_t stripe_count) const noexcept;
 
   // Applies the plan to stripes in a CUstream. The lists hold the pointers of all stripes, one

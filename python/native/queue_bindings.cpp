@@ -104,7 +104,7 @@ void bind_queue_plan(py::module_& module) {
       [](const Queued& self, py::handle stripe_count) {
         return self.plan.workspace_bytes(number_of<std::size_t>(stripe_count, "stripe_count"));
       },
-      py::arg("stripe_count") = 1, "Returns the length of the workspace for so many stripes.");
+      py::arg("stripe_count") = 1, "Returns the length of the workspace for stripe_count stripes.");
   queued.def(
       "enqueue_cuda", &enqueue_cuda, py::arg("stream"), py::arg("inputs"), py::arg("outputs"),
       py::arg("workspace"), py::arg("workspace_bytes"),

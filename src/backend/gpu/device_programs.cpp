@@ -144,6 +144,20 @@ std::vector<emit::RowGroup> groups_of(const Job& job, const ProgramLimits& limit
   return limits.is_one_group && instructions <= joined_max ? joined(groups) : groups;
 }
 
+// Row groups that keep the eight bits of an output shard together.
+std::vector<emit::RowGroup> shard_groups(const gf::FieldRef& field, const gf::BitMatrix& map,
+                                         std::uint32_t unit_count, const ProgramLimits& limits) {
+  return groups_of({.field = field,
+                    .map = map,
+                    .unit_count = unit_count,
+                    .block = planes,
+                    .outputs_per_block = 1,
+                    .budget = {.registers = limits.registers,
+                               .rounds = limits.rounds,
+                               .outputs_together = planes}},
+                   limits);
+}
+
 }  // namespace
 
 Result<std::vector<emit::RowGroup>> unit_groups(const ir::Program& program,
@@ -174,31 +188,13 @@ Result<std::vector<emit::RowGroup>> plane_groups(const gf::FieldRef& field, cons
     return invalid("matrix has ", rows.rows(), " rows and ", rows.columns(),
                    " columns; expected at least 1 of each");
   }
-  const gf::BitMatrix map = plane_map(rows);
-  return groups_of({.field = field,
-                    .map = map,
-                    .unit_count = 1,
-                    .block = planes,
-                    .outputs_per_block = 1,
-                    .budget = {.registers = limits.registers,
-                               .rounds = limits.rounds,
-                               .outputs_together = planes}},
-                   limits);
+  return shard_groups(field, plane_map(rows), 1, limits);
 }
 
 Result<std::vector<emit::RowGroup>> sliced_groups(const gf::FieldRef& field, const gf::Matrix& rows,
                                                   const ProgramLimits& limits) {
   const ir::Program program = ir::lower_to_xor(ir::build(field, rows));
-  const gf::BitMatrix map = ir::bit_map(program);
-  return groups_of({.field = program.field_ref(),
-                    .map = map,
-                    .unit_count = planes,
-                    .block = planes,
-                    .outputs_per_block = 1,
-                    .budget = {.registers = limits.registers,
-                               .rounds = limits.rounds,
-                               .outputs_together = planes}},
-                   limits);
+  return shard_groups(field, ir::bit_map(program), planes, limits);
 }
 
 namespace {
